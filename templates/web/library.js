@@ -52,10 +52,10 @@ async function threadsOf(module, wasi) {
 /** The library with the files of a program. */
 export class Library {
   /**
-   * `onText` is told each new token of a language model with its text, or the text of a segment with the address of the
-   * segment, and returns whether to go on.
+   * `listener` is told the answer of a language model, and returns whether to go on: `see` each new token with its text, or the
+   * text of a segment with the address of the segment, `think` thoughts, and `call` calls of tools.
    */
-  static async open({ library, program, data = [], threads: wanted, onProgress }, onText = () => true) {
+  static async open({ library, program, data = [], threads: wanted, onProgress }, listener = {}) {
     const sources = [program, ...data];
     const [module, ...chunks] = await Promise.all([
       compiled(library),
@@ -65,10 +65,13 @@ export class Library {
     const files = new Map(names.map((name, index) => [name, new File(chunks[index])]));
     const [wasi, gpu] = [new Wasi(files, await randomSource()), await gpuOf(module)];
     const threads = await threadsOf(module, wasi);
-    const see = (context, token, text, size) => Number(onText(token >>> 0, wasi.text(text, size), context >>> 0));
     const instance = await WebAssembly.instantiate(module, {
       wasi_snapshot_preview1: wasi.imports(module),
-      etbuild: { see },
+      etbuild: {
+        see: (context, token, text, size) => Number(listener.see(token >>> 0, wasi.text(text, size), context >>> 0)),
+        think: (_, text, size) => Number(listener.think(wasi.text(text, size))),
+        call: (_, call) => Number(listener.call(call >>> 0)),
+      },
       ...gpu?.imports(),
       ...threads?.imports(),
     });
@@ -156,15 +159,20 @@ export class Library {
     return pointer;
   }
 
-  /** The names of the data files as an array of pointers. */
-  putData(take) {
-    const list = take(4 * this.data.length);
-    this.data.forEach((name, index) => {
+  /** Texts as an array of pointers. */
+  putAll(take, texts) {
+    const list = take(4 * texts.length);
+    texts.forEach((one, index) => {
       // The memory may grow, and the view be another, with each piece.
-      const text = this.put(take, name);
+      const text = this.put(take, one);
       this.view.setUint32(list + 4 * index, text, true);
     });
     return list;
+  }
+
+  /** The names of the data files as an array of pointers. */
+  putData(take) {
+    return this.putAll(take, this.data);
   }
 
   /** A text that ends with a zero byte. */

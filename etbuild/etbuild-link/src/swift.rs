@@ -47,11 +47,10 @@ impl ApplePlatform {
 }
 
 /// The folders of sources, each with a function that the folder's sources call: libraries have functions for what their models can do.
-const SOURCES: [(&str, &str); 6] = [
+const SOURCES: [(&str, &str); 5] = [
     ("Common/", "et_error_message"),
     ("Program/", "et_module_load"),
     ("Language/", "et_language_load"),
-    ("Parts/", "et_language_answer_parts"),
     ("Speech/", "et_language_transcribe"),
     ("Updates/", "et_update_apply"),
 ];
@@ -200,10 +199,16 @@ mod tests {
         let program = ["et_error_message", "et_module_load", "et_update_apply"];
         assert_eq!(sources(&program), ["EtbuildError.swift", "Module.swift", "Tensor.swift", "Updates.swift"]);
         let language = ["et_error_message", "et_language_load"];
-        assert_eq!(sources(&language), ["EtbuildError.swift", "LanguageModel.swift", "Options.swift"]);
-        let hearing = [&language[..], &["et_language_answer_parts", "et_language_transcribe"]].concat();
-        let wanted = ["EtbuildError.swift", "LanguageModel.swift", "Options.swift", "Parts.swift", "Speech.swift"];
-        assert_eq!(sources(&hearing), wanted);
+        let wanted = [
+            "EtbuildError.swift",
+            "LanguageModel.swift",
+            "Options.swift",
+            "Parts.swift",
+            "Pieces.swift",
+            "Speech.swift",
+        ];
+        assert_eq!(sources(&language), wanted[..5]);
+        assert_eq!(sources(&[&language[..], &["et_language_transcribe"]].concat()), wanted);
     }
 
     #[test]

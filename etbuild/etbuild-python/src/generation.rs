@@ -38,10 +38,19 @@ impl Generation {
             let advanced = without_interpreter(py, model, language::LanguageModel::advance);
             match advanced.map_err(|error| run_failed(py, &error))? {
                 Advance::Token(token, _) if !self.is_text => return Ok(Some(Piece::Token(token))),
-                Advance::Token(_, text) if !text.is_empty() => return Ok(Some(Piece::Text(text))),
-                Advance::Ended(rest) => return Ok((!rest.is_empty()).then_some(Piece::Text(rest))),
-                Advance::Read | Advance::Token(..) => py.check_signals()?,
+                Advance::Read => {}
+                Advance::Token(_, pieces) => {
+                    let text = text(pieces);
+                    if !text.is_empty() {
+                        return Ok(Some(Piece::Text(text)));
+                    }
+                }
+                Advance::Ended(pieces) => {
+                    let rest = text(pieces);
+                    return Ok((!rest.is_empty()).then_some(Piece::Text(rest)));
+                }
             }
+            py.check_signals()?;
         }
     }
 
@@ -50,6 +59,21 @@ impl Generation {
     fn tokens(&self, py: Python<'_>) -> PyResult<Vec<u32>> {
         let mut speaker = self.model.get().lock(py)?;
         Ok(self.current(py, &mut speaker)?.new_tokens().to_vec())
+    }
+
+    /// What the model has thought so far.
+    #[getter]
+    fn thoughts(&self, py: Python<'_>) -> PyResult<String> {
+        let mut speaker = self.model.get().lock(py)?;
+        Ok(self.current(py, &mut speaker)?.thoughts().to_owned())
+    }
+
+    /// The calls of tools so far: id, name and arguments of each.
+    #[getter]
+    fn calls(&self, py: Python<'_>) -> PyResult<Vec<(String, String, String)>> {
+        let mut speaker = self.model.get().lock(py)?;
+        let calls = self.current(py, &mut speaker)?.calls().iter();
+        Ok(calls.map(|(id, call)| (id.clone(), call.name.clone(), call.arguments.clone())).collect())
     }
 
     /// Why the answer ended: `stop`, `length` or `context`; `None` before.
@@ -62,6 +86,15 @@ impl Generation {
             Ended::ContextFull => "context",
         }))
     }
+}
+
+/// The text of pieces.
+fn text(pieces: Vec<language::Piece>) -> String {
+    let text = |piece| match piece {
+        language::Piece::Text(text) => Some(text),
+        language::Piece::Thoughts(_) | language::Piece::Call(_) => None,
+    };
+    pieces.into_iter().filter_map(text).collect()
 }
 
 impl Generation {

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use crate::engines::threads;
 use crate::failure::run_failed;
 use crate::generation::Generation;
-use crate::parts::{GivenPart, OwnMessage, contents, own};
+use crate::parts::{GivenMessage, GivenPart, OwnMessage, contents, own};
 use crate::speaker::{LanguageModel, Options, Speaker};
 use crate::transcript::{self, Made, Speech};
 
@@ -35,14 +35,9 @@ impl LanguageModel {
         Generation::begin(slf, &options, true, |model, options| model.begin_parts(&contents(&parts), options))
     }
 
-    /// Begins to answer in a conversation: messages are pairs of role and parts.
-    fn answer(
-        slf: &Bound<'_, Self>,
-        messages: Vec<(String, Vec<GivenPart>)>,
-        options: Options,
-    ) -> PyResult<Generation> {
-        let messages = messages.into_iter().map(|(role, parts)| OwnMessage::new(&role, parts));
-        let messages = messages.collect::<PyResult<Vec<OwnMessage>>>()?;
+    /// Begins to answer in a conversation.
+    fn answer(slf: &Bound<'_, Self>, messages: Vec<GivenMessage>, options: Options) -> PyResult<Generation> {
+        let messages = messages.into_iter().map(OwnMessage::new).collect::<PyResult<Vec<OwnMessage>>>()?;
         Generation::begin(slf, &options, true, |model, options| {
             model.begin_turns(&messages.iter().map(OwnMessage::turn).collect::<Vec<_>>(), options)
         })
@@ -68,6 +63,15 @@ impl LanguageModel {
     #[pyo3(signature = (text, begins = true))]
     fn encode(&self, py: Python<'_>, text: &str, begins: bool) -> PyResult<Vec<u32>> {
         self.lock(py)?.model.encode(text, begins).map_err(|error| run_failed(py, &error))
+    }
+
+    /// The tokens of a conversation.
+    fn encode_messages(&self, py: Python<'_>, messages: Vec<GivenMessage>, options: Options) -> PyResult<Vec<u32>> {
+        let messages = messages.into_iter().map(OwnMessage::new).collect::<PyResult<Vec<OwnMessage>>>()?;
+        let turns: Vec<_> = messages.iter().map(OwnMessage::turn).collect();
+        let model = &mut self.lock(py)?.model;
+        let options = options.all(model.sampling())?;
+        model.encode_turns(&turns, &options).map_err(|error| run_failed(py, &error))
     }
 
     /// The text of tokens.

@@ -1,6 +1,6 @@
 //! Parts of prompts and messages: texts, pictures and recordings of Python.
 
-use etbuild_run::language::{Content, Media, Role, Turn};
+use etbuild_run::language::{Content, Media, NamedCall, Role, Turn};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -76,26 +76,31 @@ pub fn contents(parts: &[OwnPart]) -> Vec<Content<'_>> {
     parts.iter().map(OwnPart::content).collect()
 }
 
+/// A message as Python hands it over: role, parts, and calls with id, name and arguments.
+pub type GivenMessage = (String, Vec<GivenPart>, Vec<(String, String, String)>);
+
 /// A message without objects of Python.
 pub struct OwnMessage {
     role: Role,
     parts: Vec<OwnPart>,
+    calls: Vec<(String, String, String)>,
 }
 
 impl OwnMessage {
-    /// A message of a role and parts.
+    /// A message of a role, parts and calls.
     ///
     /// # Errors
     /// `ValueError` for an unknown role or kind.
-    pub fn new(role: &str, parts: Vec<GivenPart>) -> PyResult<Self> {
+    pub fn new((role, parts, calls): GivenMessage) -> PyResult<Self> {
         let known = Role::ALL.into_iter().find(|known| known.name() == role);
         let roles = Role::ALL.map(Role::name).join(", ");
         let role = known.ok_or_else(|| PyValueError::new_err(format!("a role is one of {roles}, not {role}")))?;
-        Ok(Self { role, parts: own(parts)? })
+        Ok(Self { role, parts: own(parts)?, calls })
     }
 
     /// The message for a model.
     pub fn turn(&self) -> Turn<'_> {
-        Turn { role: self.role, parts: contents(&self.parts) }
+        let calls = self.calls.iter().map(|(id, name, arguments)| NamedCall { id, name, arguments }).collect();
+        Turn { calls, ..Turn::new(self.role, contents(&self.parts)) }
     }
 }

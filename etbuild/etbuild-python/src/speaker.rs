@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use etbuild_run::language::{self, Constraint, Sampling};
+use etbuild_run::language::{self, Choice, Constraint, Sampling, Tools};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -55,6 +55,16 @@ pub struct Options {
     regex: Option<String>,
     #[pyo3(item)]
     grammar: Option<String>,
+    #[pyo3(item)]
+    stop: Vec<String>,
+    #[pyo3(item)]
+    tools: Option<String>,
+    #[pyo3(item)]
+    tool_choice: Option<String>,
+    #[pyo3(item)]
+    template_variables: Option<String>,
+    #[pyo3(item)]
+    split_thoughts: bool,
 }
 
 impl Options {
@@ -83,7 +93,25 @@ impl Options {
             sampling: Some(self.sampling(usual)),
             logit_bias: self.logit_bias.clone().unwrap_or_default().into_iter().collect(),
             constraint: self.constraint()?,
+            stops: self.stop.clone(),
+            tools: self.tools()?,
+            template_variables: self.template_variables.clone(),
+            splits_thoughts: self.split_thoughts,
         })
+    }
+
+    /// The tools that the model may call, if any.
+    fn tools(&self) -> PyResult<Option<Tools>> {
+        let choice = match self.tool_choice.as_deref() {
+            None | Some("auto") => Choice::Auto,
+            Some("required") => Choice::Required,
+            Some(name) => Choice::Named(name.to_owned()),
+        };
+        match &self.tools {
+            Some(json) => Ok(Some(Tools { choice, ..Tools::new(json.clone()) })),
+            None if choice == Choice::Auto => Ok(None),
+            None => Err(PyValueError::new_err("tool_choice needs tools")),
+        }
     }
 
     /// The form of the answer, if any.

@@ -79,6 +79,11 @@ fn an_installed_wheel_exports_compiles_and_runs_models() {
 }
 
 #[test]
+fn an_installed_wheel_calls_tools_and_splits_thoughts() {
+    expect_passed("test_chat.py");
+}
+
+#[test]
 fn an_installed_wheel_reads_pictures_and_hears() {
     expect_passed("test_media.py");
 }

@@ -11,6 +11,7 @@ mod attest;
 mod boards;
 mod browser;
 mod bundles;
+mod chat;
 mod check;
 mod checkpoints;
 mod commands;

@@ -1,6 +1,6 @@
 //! Constrained output and tool calls of the tiny language model, in the server and on the command line.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -77,26 +77,26 @@ fn the_command_line_has_forms() {
     assert!(!stopped.contains(" a") && told(&["--temperature", "0"]).stdout.starts_with(stopped.trim_end()));
 }
 
-/// A chat template with tools in the format of Hermes and Qwen, and with thoughts.
-const TEMPLATE: &str = "{{- bos_token }}{%- if tools %}{{- '<|system|>' }}{%- for tool in tools %}{{- tool | tojson }}{%- endfor %}\
-    {{- ' <tool_call></tool_call><|end|>' }}{%- endif %}{%- for message in messages %}{{- '<|' + message.role + '|>' }}\
-    {{- message.content or '' }}{%- for call in message.tool_calls or [] %}{{- call.function.arguments.words }}{%- endfor %}\
-    {{- '<|end|>' }}{%- endfor %}{{- '<|assistant|>' }}{%- if enable_thinking %}{{- '<think>' }}{%- endif %}\
-    {#- <think> </think> #}";
+/// A chat template with tools and thoughts, and tools.
+const TOOLS: &str = "etbuild/etbuild/tests/data/tools";
+
+/// A copy of the tiny model with the template, in a folder of the place.
+pub fn model_with_tools(place: &Place) -> PathBuf {
+    for entry in std::fs::read_dir(repository().join("examples/tiny-llama/model")).unwrap() {
+        let entry = entry.unwrap();
+        let name = entry.file_name().into_string().unwrap();
+        place.file(&format!("model/{name}"), std::fs::read(entry.path()).unwrap());
+    }
+    let template = std::fs::read(repository().join(TOOLS).join("chat_template.jinja")).unwrap();
+    place.file("model/chat_template.jinja", template).parent().unwrap().to_owned()
+}
 
 /// The server of the model with this template.
 fn with_tools() -> Server {
     static BUILT: OnceLock<Place> = OnceLock::new();
     let place = BUILT.get_or_init(|| {
         let place = Place::cold_with_compiled_crates();
-        for entry in std::fs::read_dir(repository().join("examples/tiny-llama/model")).unwrap() {
-            let entry = entry.unwrap();
-            let name = entry.file_name().into_string().unwrap();
-            place.file(&format!("model/{name}"), std::fs::read(entry.path()).unwrap());
-        }
-        let model = place.file("model/chat_template.jinja", TEMPLATE);
-        let checkpoint = model.parent().unwrap().display().to_string();
-        let settings = format!("--set server=true --set model.checkpoint={checkpoint}");
+        let settings = format!("--set server=true --set model.checkpoint={}", model_with_tools(&place).display());
         place.run(&format!("build {RECIPE} --target linux-x86_64 {settings}")).expect(0);
         place
     });
@@ -104,17 +104,8 @@ fn with_tools() -> Server {
     Server::of(Command::new(binary).args(["--serve", "127.0.0.1:0"]))
 }
 
-fn tools() -> Value {
-    let parameters = json!({
-        "type": "object",
-        "properties": { "words": { "type": "string", "maxLength": 8 }, "count": { "type": "integer", "minimum": 1, "maximum": 9 } },
-        "required": ["words", "count"],
-        "additionalProperties": false,
-    });
-    json!([
-        { "type": "function", "function": { "name": "tell", "parameters": parameters } },
-        { "type": "function", "function": { "name": "sleep" } },
-    ])
+pub fn tools() -> Value {
+    serde_json::from_slice(&std::fs::read(repository().join(TOOLS).join("tools.json")).unwrap()).unwrap()
 }
 
 #[test]

@@ -211,7 +211,7 @@ fn tells(mut java: Command, llama: &Path, digits: &Path) {
         "EtbuildException: top_p is 7, but must be from 0 to 1",
         "EtbuildException: a number is negative",
         "EtbuildException: `json_schema`, `regex` and `grammar` do not go together",
-        "EtbuildException: the model reads no pictures and does not hear",
+        "EtbuildException: the model reads no pictures",
         "EtbuildException: a text contains a zero character",
         "EtbuildException: the model does not hear",
         "IllegalStateException: enough of it",

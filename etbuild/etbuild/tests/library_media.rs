@@ -65,7 +65,7 @@ fn a_program_in_c_reads_pictures_from_files_and_from_pixels() {
         assert_eq!(said(&["wide.png", "high.png"]), wanted);
         assert_eq!(said(&[place.path().join("noise.ppm").to_str().unwrap()]), noise);
     }
-    if let Some(look) = swift_app(&place, &out, &["Language", "Parts"], "Look.swift") {
+    if let Some(look) = swift_app(&place, &out, &["Language"], "Look.swift") {
         for (pictures, wanted) in
             [(&["wide.png", "high.png"][..], &wanted), (&[place.path().join("noise.ppm").to_str().unwrap()], &noise)]
         {
@@ -118,7 +118,7 @@ fn a_program_in_cpp_transcribes_files_and_samples() {
         hear.arg(file).args(more).current_dir(&folder);
         hear
     };
-    let swift = swift_app(&place, &out, &["Language", "Parts", "Speech"], "Hear.swift");
+    let swift = swift_app(&place, &out, &["Language", "Speech"], "Hear.swift");
     for (sound, language) in [("short.wav", "de"), ("long.wav", "fr")] {
         let wanted = segments(&told(&out, &folder, &["--audio", sound, "--timestamps", "--language", language]));
         let ran = Ran::of(&mut hear(sound, &[language])).expect(0);
@@ -183,7 +183,7 @@ fn a_library_of_a_model_for_texts_has_no_functions_for_pictures() {
     let library = place.out().join("tiny-llama/linux-x86_64/libtiny-llama.a");
     let symbols = Ran::of(Command::new("nm").arg("--defined-only").arg(library)).stdout;
     assert!(symbols.contains(" T et_language_answer\n"));
-    for name in ["et_language_answer_parts", "et_language_transcribe", "et_hearing", "et_vision", "et_media"] {
+    for name in ["et_language_transcribe", "et_hearing", "et_vision", "et_media"] {
         assert!(!symbols.contains(name), "{name}");
     }
 }

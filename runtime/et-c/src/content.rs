@@ -1,22 +1,26 @@
-//! Prompts and conversations of texts, pictures and recordings, for libraries of models that read pictures or hear.
-#![expect(unsafe_code, reason = "C hands over pointers")]
+//! Prompts and conversations of texts, pictures, recordings and calls of tools.
+#![expect(unsafe_code, reason = "C hands over pointers, and functions that it calls have unmangled names")]
 
 use std::ffi::{c_char, c_int, c_void};
 
-use et_llm::{Content, Message, Part, Prompt, Session};
+use et_llm::{Content, Message, Part, Session};
 use et_module::preprocess::Media;
 
-use crate::language::{self, Answer, Language, Options, Result, See, Viewer};
-use crate::pointers::{elements, text};
+use crate::answer::{Answer, Viewer, reply};
+use crate::functions::{GivenCall, See};
+use crate::held::{Language, Result};
+use crate::options::Options;
+use crate::pointers::{elements, text, value};
+use crate::prompt::{Prompt, role};
 
 /// `et_part` in the header.
 #[repr(C)]
 pub struct GivenPart {
     /// The kind, by its number in the header.
     pub kind: c_int,
-    /// A terminated text, or the first of `size` bytes or samples.
+    /// A terminated text, a [`GivenCall`], or the first of `size` bytes or samples.
     pub data: *const c_void,
-    /// The number of bytes or samples; without a meaning for texts.
+    /// The number of bytes or samples; without a meaning for texts and calls.
     pub size: usize,
     /// The width of pixels.
     pub width: usize,
@@ -29,7 +33,7 @@ pub struct GivenPart {
 /// `et_turn` in the header.
 #[repr(C)]
 pub struct Turn {
-    /// `system`, `user` or `assistant`.
+    /// `system`, `user`, `assistant` or `tool`.
     pub role: *const c_char,
     /// The first of `count` parts.
     pub parts: *const GivenPart,
@@ -43,6 +47,8 @@ const PICTURE: c_int = 1;
 const PIXELS: c_int = 2;
 const SOUND: c_int = 3;
 const SAMPLES: c_int = 4;
+/// A call of a tool.
+pub const CALL: c_int = 5;
 
 impl GivenPart {
     /// The content that C describes.
@@ -66,16 +72,18 @@ impl GivenPart {
                 // SAFETY: the same, and the address is aligned.
                 Content::Sound(Media::Samples { samples: unsafe { elements(samples, self.size) }?, rate: self.rate })
             }
+            CALL => return Err("calls are parts of messages of the roles `assistant` and `tool`".into()),
             kind => return Err(format!("there is no kind {kind} of parts").into()),
         })
     }
 }
 
-/// Continues a prompt of parts: the implementation of `et_language_continue_parts` in a generated library.
+/// Continues a prompt of parts.
 ///
 /// # Safety
 /// Pointers are as the header says.
-pub unsafe fn continue_parts(
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn et_language_continue_parts(
     language: *mut Language,
     parts: *const GivenPart,
     count: usize,
@@ -84,21 +92,22 @@ pub unsafe fn continue_parts(
     context: *mut c_void,
     answer: *mut Answer,
 ) -> c_int {
-    let prompt = |session: &mut Session| {
+    let prompt = |session: &mut Session, options: &Options| {
+        options.refuse_conversation()?;
         // SAFETY: the caller says so.
-        let parts = unsafe { read(session, parts, count) }?;
-        let prompt = session.prompt_of_parts(&parts)?;
-        shown(session, prompt)
+        let parts = unsafe { elements(parts, count) }?.iter().map(|part| unsafe { read(session, part) });
+        Prompt::of_parts(session, &parts.collect::<Result<Vec<Part>>>()?)
     };
     // SAFETY: the caller says so.
-    unsafe { language::reply(language, options, Viewer { see, context }, answer, prompt) }
+    unsafe { reply(language, options, Viewer { see, context }, answer, prompt) }
 }
 
-/// Answers in a conversation of parts: the implementation of `et_language_answer_parts` in a generated library.
+/// Answers in a conversation of parts.
 ///
 /// # Safety
 /// Pointers are as the header says.
-pub unsafe fn answer_parts(
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn et_language_answer_parts(
     language: *mut Language,
     turns: *const Turn,
     count: usize,
@@ -107,36 +116,55 @@ pub unsafe fn answer_parts(
     context: *mut c_void,
     answer: *mut Answer,
 ) -> c_int {
-    let prompt = |session: &mut Session| {
+    let prompt = |session: &mut Session, options: &Options| {
         // SAFETY: the caller says so.
-        let turns = unsafe { elements(turns, count) }?.iter().map(|turn| unsafe { message(session, turn) });
-        let messages = turns.collect::<Result<Vec<Message>>>()?;
-        let prompt = session.prompt_of_messages(&messages)?;
-        shown(session, prompt)
+        let messages = unsafe { messages(session, turns, count) }?;
+        // SAFETY: the same.
+        unsafe { Prompt::of_messages(session, options, &messages) }
     };
     // SAFETY: the caller says so.
-    unsafe { language::reply(language, options, Viewer { see, context }, answer, prompt) }
+    unsafe { reply(language, options, Viewer { see, context }, answer, prompt) }
+}
+
+/// The messages of a conversation.
+///
+/// # Safety
+/// Pointers are as the header says.
+pub(crate) unsafe fn messages(session: &Session, turns: *const Turn, count: usize) -> Result<Vec<Message>> {
+    // SAFETY: the caller says so.
+    let turns = unsafe { elements(turns, count) }?;
+    // SAFETY: the same.
+    turns.iter().map(|turn| unsafe { message(session, turn) }).collect()
 }
 
 /// # Safety
 /// Pointers are as the header says.
 unsafe fn message(session: &Session, turn: &Turn) -> Result<Message> {
     // SAFETY: the caller says so.
-    let (role, parts) = unsafe { (language::role(turn.role)?, read(session, turn.parts, turn.count)?) };
-    Ok(session.message(role, parts))
+    let (role, given) = unsafe { (role(turn.role)?, elements(turn.parts, turn.count)?) };
+    let (mut parts, mut calls) = (Vec::new(), Vec::new());
+    for part in given {
+        if part.kind == CALL {
+            // SAFETY: the same.
+            calls.push(unsafe { value(part.data.cast::<GivenCall>())?.named() }?);
+        } else {
+            // SAFETY: the same.
+            parts.push(unsafe { read(session, part) }?);
+        }
+    }
+    let message = session.message(role, parts);
+    match (role, calls.as_slice()) {
+        (_, []) => Ok(message),
+        ("assistant", calls) => Ok(message.calling(calls)),
+        ("tool", [call]) => Ok(message.answering(call)),
+        ("tool", _) => Err("a message of the role `tool` has the result of one call".into()),
+        _ => Err("calls are parts of messages of the roles `assistant` and `tool`".into()),
+    }
 }
 
 /// # Safety
 /// Pointers are as the header says.
-unsafe fn read(session: &Session, parts: *const GivenPart, count: usize) -> Result<Vec<Part>> {
+unsafe fn read(session: &Session, part: &GivenPart) -> Result<Part> {
     // SAFETY: the caller says so.
-    let parts = unsafe { elements(parts, count) }?;
-    // SAFETY: the same.
-    parts.iter().map(|part| Ok(session.part(unsafe { part.content() }?)?)).collect()
-}
-
-/// Makes the pictures of a prompt those of the next text.
-fn shown(session: &mut Session, Prompt { tokens, tiles }: Prompt) -> Result<language::Prompt> {
-    session.model.show(&tiles);
-    Ok((tokens, Some(session.text()?)))
+    Ok(session.part(unsafe { part.content() }?)?)
 }

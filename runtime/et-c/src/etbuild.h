@@ -2,8 +2,8 @@
  *
  * A recipe with `library: true` makes `lib<name>.a` beside its binary: link it with this header. It has the functions of
  * programs (`et_module_*`) or those of language models (`et_language_*`), with the kernels of that recipe's program and
- * with no other. One such library fits into a process. Functions for pictures and sounds are in libraries of models that read
- * pictures or hear, and functions for updates in libraries of recipes with `updates:`.
+ * with no other. One such library fits into a process. The function for transcripts is in libraries of models that hear, and
+ * functions for updates in libraries of recipes with `updates:`.
  *
  * An object is used by one thread at a time; different objects by different threads at once. Functions that return `int`
  * return 0, or another number where something went wrong: et_error_message() says what. Texts are UTF-8. No function keeps a
@@ -78,6 +78,24 @@ int et_module_output(et_module *module, size_t index, et_tensor *tensor);
 /* A language model and the text that it has read. */
 typedef struct et_language et_language;
 
+/* What is added to the logit of a token. */
+typedef struct et_bias {
+  uint32_t token;
+  float bias;
+} et_bias;
+
+/* A call of a tool, or of the call that a message answers. */
+typedef struct et_call {
+  const char *id;        /* by which a message of the role "tool" names the call */
+  const char *name;      /* of the tool */
+  const char *arguments; /* a JSON object */
+} et_call;
+
+/* Is told a text of `size` bytes, which is not terminated. False ends the answer. */
+typedef bool (*et_text_function)(void *context, const char *text, size_t size);
+/* Is told a call of a tool. Its texts are there until the function returns. False ends the answer. */
+typedef bool (*et_call_function)(void *context, const et_call *call);
+
 /* How an answer is made. et_language_options() writes the values of the program file. */
 typedef struct et_options {
   size_t max_new_tokens;
@@ -94,17 +112,28 @@ typedef struct et_options {
   const char *json_schema; /* the answer is a JSON text that this JSON schema accepts; NULL for any answer */
   const char *regex;       /* the answer matches this regular expression; NULL for any answer */
   const char *grammar;     /* the answer is a text of this grammar, in Lark's syntax; NULL for any answer */
+  const char *const *stop; /* texts that end the answer, and are no part of it: `stop_count` of them */
+  size_t stop_count;
+  const et_bias *logit_bias; /* numbers that are added to logits: `logit_bias_count` of them */
+  size_t logit_bias_count;
+
+  /* Of conversations. */
+  const char *template_variables; /* variables of the chat template, a JSON object such as {"enable_thinking": false}; NULL for none */
+  const char *tools;       /* functions that the model may call: a JSON list, as OpenAI's clients send tools; NULL for none */
+  const char *tool_choice; /* "auto", "required", or the name of a tool that the answer has to call; NULL for "auto" */
+  et_text_function think;  /* is told what the model thinks before the answer; NULL: thoughts are a part of the answer's text */
+  et_call_function call;   /* is told each call of a tool when it is complete; `tools` need it */
 } et_options;
 
 /* What somebody says in a conversation. */
 typedef struct et_message {
-  const char *role; /* "system", "user" or "assistant" */
+  const char *role; /* "system", "user", "assistant" or "tool" */
   const char *content;
 } et_message;
 
 /* Why an answer ended. */
 enum {
-  ET_STOPPED = 0,      /* the model ended it, or it is complete by its form */
+  ET_STOPPED = 0,      /* the model ended it, it has a stop text, or it is complete by its form */
   ET_ENOUGH = 1,       /* as many tokens as were asked for */
   ET_CONTEXT_FULL = 2, /* the text has as many tokens as the program can */
   ET_BROKEN_OFF = 3    /* the function that saw it returned false */
@@ -117,8 +146,9 @@ typedef struct et_answer {
 } et_answer;
 
 /* Is told each new token as it comes, and the text that it makes certain: `size` bytes, not terminated. Text that is left at
- * the end comes with the token UINT32_MAX. False ends the answer. The function must not call functions of the same model:
- * they fail, et_language_context() gives 0, and et_language_free() frees nothing. */
+ * the end comes with the token UINT32_MAX. Between the chunks of a long prompt the function is asked whether to go on, with the
+ * token UINT32_MAX and no text. False ends the answer. The function, and those of the options, which get the same `context`,
+ * must not call functions of the same model: they fail, et_language_context() gives 0, and et_language_free() frees nothing. */
 typedef bool (*et_token_function)(void *context, uint32_t token, const char *text, size_t size);
 
 /* Loads a language model from its program file. `data` and `threads` are as for et_module_load(). `lookup` guesses tokens from
@@ -145,7 +175,7 @@ int et_language_continue_tokens(et_language *language, const uint32_t *tokens, s
 int et_language_answer(et_language *language, const et_message *messages, size_t count, const et_options *options,
                        et_token_function see, void *context, et_answer *answer);
 
-/* ---- models that read pictures or hear ----------------------------------------------------------------------------- */
+/* ---- conversations with tools, pictures and sounds ------------------------------------------------------------------ */
 
 /* Kinds of parts. */
 enum {
@@ -154,7 +184,9 @@ enum {
   ET_PIXELS = 2,  /* `data` are `width` times `height` pixels, row by row from the top, with a byte each of red, green and blue:
                      `size` is 3 * width * height */
   ET_SOUND = 3,   /* `data` is a WAV file of `size` bytes */
-  ET_SAMPLES = 4  /* `data` are `size` samples of one channel, `float` from -1 to 1, at `rate` hertz */
+  ET_SAMPLES = 4, /* `data` are `size` samples of one channel, `float` from -1 to 1, at `rate` hertz */
+  ET_CALL = 5     /* `data` is an et_call: in a message of the role "assistant" a call that it makes, in one of the role "tool" the
+                     call whose result it has */
 };
 
 /* A part of a prompt or of a message. What `data` points to is read during the call that gets the part, and may be freed or
@@ -171,16 +203,26 @@ typedef struct et_part {
 
 /* What somebody says in a conversation, in parts. */
 typedef struct et_turn {
-  const char *role; /* "system", "user" or "assistant" */
+  const char *role; /* "system", "user", "assistant" or "tool" */
   const et_part *parts;
   size_t count;
 } et_turn;
 
-/* As et_language_continue() and et_language_answer(), with pictures and sounds in the order of the parts. */
+/* As et_language_continue() and et_language_answer(), with calls of tools, and for models that read pictures or hear with
+ * pictures and sounds in the order of the parts. */
 int et_language_continue_parts(et_language *language, const et_part *parts, size_t count, const et_options *options,
                                et_token_function see, void *context, et_answer *answer);
 int et_language_answer_parts(et_language *language, const et_turn *turns, size_t count, const et_options *options,
                              et_token_function see, void *context, et_answer *answer);
+
+/* The tokens of a text, where `begins` with those that begin every text; of a conversation up to the start of the answer; and
+ * the text of tokens, without special tokens and not terminated. At most `capacity` tokens or bytes are written, and `count`
+ * or `size` is how many there are: with a capacity of 0, the number alone. */
+int et_language_encode(et_language *language, const char *text, bool begins, uint32_t *tokens, size_t capacity, size_t *count);
+int et_language_encode_turns(et_language *language, const et_turn *turns, size_t turn_count, const et_options *options,
+                             uint32_t *tokens, size_t capacity, size_t *count);
+int et_language_decode(et_language *language, const uint32_t *tokens, size_t token_count, char *text, size_t capacity,
+                       size_t *size);
 
 /* What becomes of speech. */
 enum {
@@ -228,7 +270,7 @@ typedef struct et_transcript {
 } et_transcript;
 
 /* Makes the transcript of a recording, a part of kind ET_SOUND or ET_SAMPLES, with a model for transcripts. `options` are as for
- * et_language_continue(), of each 30 seconds, without a form of the answer. `see` may be NULL, `transcript` too. */
+ * et_language_continue(), of each 30 seconds, without a form of the answer and without stop texts. `see` may be NULL, `transcript` too. */
 int et_language_transcribe(et_language *language, const et_part *sound, const et_speech *speech, const et_options *options,
                            et_segment_function see, void *context, et_transcript *transcript);
 

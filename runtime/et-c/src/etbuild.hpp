@@ -108,6 +108,9 @@ struct Linked {
   ETBUILD_FUNCTION(language_continue_parts)                                                                            \
   ETBUILD_FUNCTION(language_answer_parts)                                                                              \
   ETBUILD_FUNCTION(language_answer)                                                                                    \
+  ETBUILD_FUNCTION(language_encode)                                                                                    \
+  ETBUILD_FUNCTION(language_encode_turns)                                                                              \
+  ETBUILD_FUNCTION(language_decode)                                                                                    \
   ETBUILD_FUNCTION(language_transcribe)
   ETBUILD_FUNCTIONS
 #undef ETBUILD_FUNCTION
@@ -182,14 +185,12 @@ inline std::vector<const char *> pointers(const std::vector<std::string> &texts)
   return made;
 }
 
-/* A function of the app that a library calls: an exception waits until the library has returned. */
-template <class See>
-struct Seen {
-  const See &see;
+/* Calls functions of the app for a library: an exception waits until the library has returned. */
+struct Waiting {
   std::exception_ptr thrown{};
 
-  template <class... Arguments>
-  bool call(Arguments &&...arguments) {
+  template <class See, class... Arguments>
+  bool call(const See &see, Arguments &&...arguments) {
     try {
       return !see || see(std::forward<Arguments>(arguments)...);
     } catch (...) {
@@ -202,6 +203,13 @@ struct Seen {
       std::rethrow_exception(thrown);
     }
   }
+};
+
+/* The function, or the functions, of the app that a library calls. */
+template <class Listener>
+struct Heard : Waiting {
+  explicit Heard(const Listener &listener) : listener(listener) {}
+  const Listener &listener;
 };
 
 }  // namespace detail
@@ -271,17 +279,17 @@ class BasicModule {
 
 /* What somebody says in a conversation. */
 struct Message {
-  std::string role; /* "system", "user" or "assistant" */
+  std::string role; /* "system", "user", "assistant" or "tool" */
   std::string content;
 };
 
-/* What somebody says, in parts: texts, pictures and sounds. */
+/* What somebody says, in parts: texts, pictures, sounds and calls of tools. */
 struct Turn {
   std::string role;
   std::vector<et_part> parts;
 };
 
-/* Parts of prompts. The bytes belong to the caller. */
+/* Parts of prompts and of messages. The bytes and the call belong to the caller. */
 inline et_part text(const char *text) { return {ET_TEXT, text, 0, 0, 0, 0}; }
 inline et_part picture(const void *file, std::size_t size) { return {ET_PICTURE, file, size, 0, 0, 0}; }
 inline et_part pixels(const std::uint8_t *rgb, std::size_t width, std::size_t height) {
@@ -292,12 +300,23 @@ inline et_part samples(const float *samples, std::size_t count, std::uint32_t ra
   return {ET_SAMPLES, samples, count, 0, 0, rate};
 }
 
-/* Sees the text of each token. False ends the answer; an exception ends it and goes on to the caller. */
+inline et_part call(const et_call *call) { return {ET_CALL, call, 0, 0, 0, 0}; }
+
+/* Sees the text of each token; an empty text between the chunks of a long prompt asks whether to go on. False ends the answer; an exception ends it and goes on to the caller. */
 using See = std::function<bool(std::string_view)>;
 /* Sees each token. */
 using SeeToken = std::function<bool(std::uint32_t)>;
+/* Sees a call of a tool, whose texts are there until the function returns. */
+using SeeCall = std::function<bool(const et_call &)>;
 /* Sees each segment of a transcript. */
 using SeeSegment = std::function<bool(const et_segment &)>;
+
+/* Whom an answer is told: its text, what the model thinks before, and calls of the tools in the options. */
+struct Listener {
+  See text{};
+  See thoughts{};
+  SeeCall call{};
+};
 
 /* A language model and the text that it has read. One thread at a time uses an object. */
 template <class Functions>
@@ -344,7 +363,7 @@ class BasicLanguage {
     });
   }
 
-  /* With pictures and sounds, for models that read pictures or hear. */
+  /* With calls of tools, and with pictures and sounds for models that read pictures or hear. */
   et_answer continue_parts(const std::vector<et_part> &parts, const et_options &options, const See &see = {}) {
     return watched(see, [&](et_token_function token, void *seen, et_answer *answer) {
       return functions_.language_continue_parts()(language_.get(), parts.data(), parts.size(), &options, token, seen,
@@ -352,20 +371,62 @@ class BasicLanguage {
     });
   }
   et_answer answer_parts(const std::vector<Turn> &turns, const et_options &options, const See &see = {}) {
-    std::vector<et_turn> said;
-    for (const Turn &turn : turns) {
-      said.push_back({turn.role.c_str(), turn.parts.data(), turn.parts.size()});
-    }
+    const std::vector<et_turn> said = pointers(turns);
     return watched(see, [&](et_token_function token, void *seen, et_answer *answer) {
       return functions_.language_answer_parts()(language_.get(), said.data(), said.size(), &options, token, seen,
                                                 answer);
     });
   }
+  /* With text, thoughts and calls of tools apart. */
+  et_answer answer_parts(const std::vector<Turn> &turns, et_options options, const Listener &listener) {
+    options.think = [](void *context, const char *text, std::size_t size) {
+      auto *seen = static_cast<detail::Heard<Listener> *>(context);
+      return seen->call(seen->listener.thoughts, std::string_view(text, size));
+    };
+    options.call = [](void *context, const et_call *call) {
+      auto *seen = static_cast<detail::Heard<Listener> *>(context);
+      return seen->call(seen->listener.call, *call);
+    };
+    const auto text = [](void *context, std::uint32_t, const char *text, std::size_t size) {
+      auto *seen = static_cast<detail::Heard<Listener> *>(context);
+      return seen->call(seen->listener.text, std::string_view(text, size));
+    };
+    detail::Heard<Listener> seen{listener};
+    const std::vector<et_turn> said = pointers(turns);
+    et_answer answer;
+    const int status = functions_.language_answer_parts()(language_.get(), said.data(), said.size(), &options, text,
+                                                          &seen, &answer);
+    seen.rethrow();
+    detail::check(functions_, status);
+    return answer;
+  }
+
+  /* The tokens of a text, and of a conversation up to the start of the answer; the text of tokens. */
+  std::vector<std::uint32_t> encode(const std::string &text, bool begins = true) {
+    return all<std::uint32_t>([&](std::uint32_t *tokens, std::size_t capacity, std::size_t *count) {
+      return functions_.language_encode()(language_.get(), text.c_str(), begins, tokens, capacity, count);
+    });
+  }
+  std::vector<std::uint32_t> encode(const std::vector<Turn> &turns, const et_options &options) {
+    const std::vector<et_turn> said = pointers(turns);
+    return all<std::uint32_t>([&](std::uint32_t *tokens, std::size_t capacity, std::size_t *count) {
+      return functions_.language_encode_turns()(language_.get(), said.data(), said.size(), &options, tokens, capacity,
+                                                count);
+    });
+  }
+  std::string decode(const std::vector<std::uint32_t> &tokens) {
+    const std::vector<char> text = all<char>([&](char *bytes, std::size_t capacity, std::size_t *size) {
+      return functions_.language_decode()(language_.get(), tokens.data(), tokens.size(), bytes, capacity, size);
+    });
+    return {text.begin(), text.end()};
+  }
+
   et_transcript transcribe(const et_part &recording, const et_speech &speech, const et_options &options,
                            const SeeSegment &see = {}) {
-    detail::Seen<SeeSegment> seen{see};
+    detail::Heard<SeeSegment> seen{see};
     const auto segment = [](void *context, const et_segment *found) {
-      return static_cast<detail::Seen<SeeSegment> *>(context)->call(*found);
+      auto *heard = static_cast<detail::Heard<SeeSegment> *>(context);
+      return heard->call(heard->listener, *found);
     };
     et_transcript transcript;
     const int status =
@@ -383,12 +444,32 @@ class BasicLanguage {
     }
   }
 
+  static std::vector<et_turn> pointers(const std::vector<Turn> &turns) {
+    std::vector<et_turn> said;
+    for (const Turn &turn : turns) {
+      said.push_back({turn.role.c_str(), turn.parts.data(), turn.parts.size()});
+    }
+    return said;
+  }
+
+  /* All elements that a function writes. */
+  template <class T, class Write>
+  std::vector<T> all(const Write &write) {
+    std::size_t count = 0;
+    detail::check(functions_, write(nullptr, 0, &count));
+    std::vector<T> elements(count);
+    detail::check(functions_, write(elements.data(), count, &count));
+    return elements;
+  }
+
   static bool show_text(void *context, std::uint32_t, const char *text, std::size_t size) {
-    return static_cast<detail::Seen<See> *>(context)->call(std::string_view(text, size));
+    auto *seen = static_cast<detail::Heard<See> *>(context);
+    return seen->call(seen->listener, std::string_view(text, size));
   }
   /* Text that is left at the end comes with no token. */
   static bool show_token(void *context, std::uint32_t token, const char *, std::size_t) {
-    return token == UINT32_MAX || static_cast<detail::Seen<SeeToken> *>(context)->call(token);
+    auto *seen = static_cast<detail::Heard<SeeToken> *>(context);
+    return token == UINT32_MAX || seen->call(seen->listener, token);
   }
 
   template <class Ask>
@@ -397,7 +478,7 @@ class BasicLanguage {
   }
   template <class Shown, class Ask>
   et_answer watched(const Shown &see, et_token_function token, const Ask &ask) {
-    detail::Seen<Shown> seen{see};
+    detail::Heard<Shown> seen{see};
     et_answer answer;
     const int status = ask(token, &seen, &answer);
     seen.rethrow();

@@ -21,6 +21,15 @@ pub unsafe fn text<'a>(text: *const c_char) -> Result<&'a str, &'static str> {
     unsafe { CStr::from_ptr(text) }.to_str().map_err(|_| NOT_UTF8)
 }
 
+/// A NUL-terminated text; `None` for a null pointer.
+///
+/// # Safety
+/// As of [`text`].
+pub unsafe fn optional<'a>(given: *const c_char) -> Result<Option<&'a str>, &'static str> {
+    // SAFETY: the caller says so.
+    (!given.is_null()).then(|| unsafe { text(given) }).transpose()
+}
+
 /// A slice of `count` elements.
 ///
 /// # Safety
@@ -72,6 +81,31 @@ pub unsafe fn put<T>(place: *mut T, value: T) {
         // SAFETY: the pointer is not null, and the caller guarantees that the pointer is valid for writes.
         unsafe { place.write(value) }
     }
+}
+
+/// Copies the first elements to a place for `capacity`, and writes the number of all.
+///
+/// # Errors
+/// A null pointer in the place of room for elements.
+///
+/// # Safety
+/// `place` is valid for `capacity` writes, or `capacity` is 0; `count` is null or valid for writes.
+pub unsafe fn fill<T: Copy>(
+    elements: &[T],
+    (place, capacity): (*mut T, usize),
+    count: *mut usize,
+) -> Result<(), &'static str> {
+    let fitting = elements.len().min(capacity);
+    if fitting > 0 && place.is_null() {
+        return Err(NO_POINTER);
+    }
+    if fitting > 0 {
+        // SAFETY: the pointer is not null, and the caller guarantees room; Rust made the elements elsewhere.
+        unsafe { place.copy_from_nonoverlapping(elements.as_ptr(), fitting) };
+    }
+    // SAFETY: the caller says so.
+    unsafe { put(count, elements.len()) };
+    Ok(())
 }
 
 /// Hands an object over to C.

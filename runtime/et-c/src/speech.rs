@@ -5,10 +5,12 @@ use std::ffi::{c_char, c_int, c_void};
 
 use et_llm::{Content, Error, Heard, Segment, SpokenTask, SpokenWord, Wanted};
 
+use crate::answer::{BROKEN_OFF, STOPPED};
 use crate::content::GivenPart;
 use crate::failure;
-use crate::language::{BROKEN_OFF, Language, Options, Result, STOPPED};
-use crate::pointers::{put, text, value};
+use crate::held::{Language, Result};
+use crate::options::Options;
+use crate::pointers::{optional, put, value};
 
 /// `et_speech` in the header.
 #[repr(C)]
@@ -82,10 +84,8 @@ impl Speech {
     /// # Safety
     /// The texts are null or terminated.
     unsafe fn wanted(&self, options: &Options) -> Result<Wanted> {
-        let optional = |pointer: *const c_char| -> Result<Option<String>> {
-            // SAFETY: the caller says so.
-            if pointer.is_null() { Ok(None) } else { Ok(Some(unsafe { text(pointer) }?.to_owned())) }
-        };
+        // SAFETY: the caller says so.
+        let (language, prompt) = unsafe { (optional(self.language)?, optional(self.prompt)?) };
         let task = match self.task {
             TRANSCRIBE => SpokenTask::Transcribe,
             TRANSLATE => SpokenTask::Translate,
@@ -95,12 +95,16 @@ impl Speech {
         if unsafe { options.constraint() }?.is_some() {
             return Err(Error::NotForTranscripts("form of answers").into());
         }
+        if options.stop_count > 0 {
+            return Err(Error::NotForTranscripts("stop texts").into());
+        }
+        options.refuse_conversation()?;
         Ok(Wanted {
-            language: optional(self.language)?,
+            language: language.map(str::to_owned),
             task,
             timestamps: self.timestamps || self.word_timestamps,
             words: self.word_timestamps,
-            prompt: optional(self.prompt)?,
+            prompt: prompt.map(str::to_owned),
             sampling: options.sampling().checked()?,
             most: Some(options.max_new_tokens),
         })

@@ -229,6 +229,25 @@ impl Environment {
         Ok(elements)
     }
 
+    /// The elements of an array of `float`.
+    pub fn floats(self, array: Object) -> Result<Vec<f32>> {
+        let length = self.length(array)?;
+        let mut elements = vec![0.0; usize::try_from(length)?];
+        // SAFETY: the vector has room for all elements.
+        self.checked(|raw, table| unsafe { (table.read_floats)(raw, array, 0, length, elements.as_mut_ptr()) })?;
+        Ok(elements)
+    }
+
+    /// An array of `int` for Java.
+    pub fn int_array(self, elements: &[i32]) -> Result<Object> {
+        let length = i32::try_from(elements.len())?;
+        // SAFETY: the function takes any length.
+        let array = self.checked(|raw, table| unsafe { (table.new_int_array)(raw, length) })?;
+        // SAFETY: the array has `length` elements.
+        self.checked(|raw, table| unsafe { (table.write_ints)(raw, array, 0, length, elements.as_ptr()) })?;
+        Ok(array)
+    }
+
     /// An array of `long` for Java.
     pub fn long_array(self, elements: &[i64]) -> Result<Object> {
         let length = i32::try_from(elements.len())?;

@@ -2,10 +2,15 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
-use et_c::content::{GivenPart, Turn};
-use et_c::language::{self, Answer, Language, Options, Said, See};
+use et_c::answer::Answer;
+use et_c::content::{self, GivenPart, Turn};
+use et_c::functions::See;
+use et_c::held::Language;
+use et_c::language;
 use et_c::module::{self, Loaded, Tensor};
+use et_c::options::Options;
 use et_c::speech::{SeeSegment, Speech, Transcript};
+use et_c::tokens;
 
 /// Text and number of paths of files with weights.
 type Paths = *const *const c_char;
@@ -47,19 +52,21 @@ pub struct Functions {
     pub language_options: unsafe extern "C" fn(*mut Language, *mut Options) -> c_int,
     /// `et_language_context`.
     pub language_context: unsafe extern "C" fn(*mut Language) -> usize,
-    /// `et_language_continue`.
-    pub language_continue:
-        unsafe extern "C" fn(*mut Language, *const c_char, *const Options, See, *mut c_void, *mut Answer) -> c_int,
     /// `et_language_continue_tokens`.
     pub language_continue_tokens:
         unsafe extern "C" fn(*mut Language, *const u32, usize, *const Options, See, *mut c_void, *mut Answer) -> c_int,
-    /// `et_language_answer`.
-    pub language_answer:
-        unsafe extern "C" fn(*mut Language, *const Said, usize, *const Options, See, *mut c_void, *mut Answer) -> c_int,
-    /// `et_language_continue_parts`; none in a library of a model for texts.
-    pub language_continue_parts: Option<ContinueParts>,
+    /// `et_language_continue_parts`.
+    pub language_continue_parts: ContinueParts,
     /// `et_language_answer_parts`.
-    pub language_answer_parts: Option<AnswerParts>,
+    pub language_answer_parts: AnswerParts,
+    /// `et_language_encode`.
+    pub language_encode: unsafe extern "C" fn(*mut Language, *const c_char, bool, *mut u32, usize, *mut usize) -> c_int,
+    /// `et_language_encode_turns`.
+    pub language_encode_turns:
+        unsafe extern "C" fn(*mut Language, *const Turn, usize, *const Options, *mut u32, usize, *mut usize) -> c_int,
+    /// `et_language_decode`.
+    pub language_decode:
+        unsafe extern "C" fn(*mut Language, *const u32, usize, *mut c_char, usize, *mut usize) -> c_int,
     /// `et_language_transcribe`; none in a library of a model that does not hear.
     pub language_transcribe: Option<Transcribe>,
 }
@@ -91,11 +98,11 @@ pub type Transcribe = unsafe extern "C" fn(
 ) -> c_int;
 
 /// The version of the table and of the types that the functions take.
-const VERSION: i32 = 1;
+const VERSION: i32 = 2;
 
 /// Whoever changes a size raises the version: the native methods of one library call the functions of every other library in the process.
 #[cfg(target_pointer_width = "64")]
-const _: () = assert!(size_of::<Functions>() == 176 && size_of::<Options>() == 96 && size_of::<GivenPart>() == 48);
+const _: () = assert!(size_of::<Functions>() == 184 && size_of::<Options>() == 168 && size_of::<GivenPart>() == 48);
 
 impl Functions {
     /// The functions that all libraries have.
@@ -116,11 +123,12 @@ impl Functions {
         language_free: language::et_language_free,
         language_options: language::et_language_options,
         language_context: language::et_language_context,
-        language_continue: language::et_language_continue,
         language_continue_tokens: language::et_language_continue_tokens,
-        language_answer: language::et_language_answer,
-        language_continue_parts: None,
-        language_answer_parts: None,
+        language_continue_parts: content::et_language_continue_parts,
+        language_answer_parts: content::et_language_answer_parts,
+        language_encode: tokens::et_language_encode,
+        language_encode_turns: tokens::et_language_encode_turns,
+        language_decode: tokens::et_language_decode,
         language_transcribe: None,
     };
 }

@@ -5,19 +5,21 @@
 #![expect(unsafe_code, reason = "Java calls the functions by their names, with numbers of pointers")]
 #![allow(non_snake_case, reason = "JNI makes names of the names in Java")]
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
-use std::slice;
 
-use et_c::language::{Answer, Language, Options};
+use et_c::answer::Answer;
+use et_c::held::Language;
+use et_c::options::Options;
 
 use crate::content::{self, ReadMessage, ReadPart};
 use crate::environment::Environment;
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::functions::Functions;
-use crate::interface::{Argument, Member, Object};
+use crate::interface::Object;
 use crate::options::{self, GivenOptions};
 use crate::value::{Texts, functions, pointer};
+use crate::viewer::{Viewer, called, seen, thought};
 
 const NO_LANGUAGE: &str = "the library is one of a program: load `Module`";
 
@@ -113,16 +115,11 @@ extern "system" fn Java_etbuild_Native_languageContinue(
     environment.finish(|| {
         let read = content::parts(environment, parts)?;
         let given: Vec<_> = read.iter().map(ReadPart::given).collect();
-        let reply = Reply { environment, library, language, options, see };
+        let reply = Reply { environment, library, language, options, see, is_apart: false };
         reply.make(|functions, Call { language, options, context, answer }| {
-            let Some(function) = functions.language_continue_parts else {
-                let (text, function) = (content::only_text(&read)?, functions.language_continue);
-                // SAFETY: the pointers live until the call returns.
-                return Ok(unsafe { function(language, text, options, Some(seen), context, answer) });
-            };
-            let (first, count) = (given.as_ptr(), given.len());
-            // SAFETY: the same.
-            Ok(unsafe { function(language, first, count, options, Some(seen), context, answer) })
+            let (first, count, function) = (given.as_ptr(), given.len(), functions.language_continue_parts);
+            // SAFETY: the pointers live until the call returns.
+            unsafe { function(language, first, count, options, Some(seen), context, answer) }
         })
     })
 }
@@ -139,19 +136,17 @@ extern "system" fn Java_etbuild_Native_languageContinueTokens(
     see: Object,
 ) -> i32 {
     environment.finish(|| {
-        let tokens: Vec<u32> = environment.ints(tokens)?.into_iter().map(i32::cast_unsigned).collect();
-        let reply = Reply { environment, library, language, options, see };
+        let tokens = read_tokens(environment, tokens)?;
+        let reply = Reply { environment, library, language, options, see, is_apart: false };
         reply.make(|functions, Call { language, options, context, answer }| {
-            let (first, count) = (tokens.as_ptr(), tokens.len());
+            let (first, count, function) = (tokens.as_ptr(), tokens.len(), functions.language_continue_tokens);
             // SAFETY: the pointers live until the call returns.
-            Ok(unsafe {
-                (functions.language_continue_tokens)(language, first, count, options, Some(seen), context, answer)
-            })
+            unsafe { function(language, first, count, options, Some(seen), context, answer) }
         })
     })
 }
 
-/// Answers in a conversation; returns why the answer ended.
+/// Answers in a conversation; returns why the answer ended. `apart` says whether thoughts and calls are told apart from the text.
 #[unsafe(no_mangle)]
 extern "system" fn Java_etbuild_Native_languageAnswer(
     environment: Environment,
@@ -161,22 +156,99 @@ extern "system" fn Java_etbuild_Native_languageAnswer(
     messages: Object,
     options: Object,
     see: Object,
+    apart: u8,
 ) -> i32 {
     environment.finish(|| {
-        let messages = environment.map(messages, |message| ReadMessage::read(environment, message))?;
-        let reply = Reply { environment, library, language, options, see };
+        let messages = content::messages(environment, messages)?;
+        let turns: Vec<_> = messages.iter().map(ReadMessage::turn).collect();
+        let reply = Reply { environment, library, language, options, see, is_apart: apart != 0 };
         reply.make(|functions, Call { language, options, context, answer }| {
-            let Some(function) = functions.language_answer_parts else {
-                let said = messages.iter().map(ReadMessage::said).collect::<Result<Vec<_>>>()?;
-                let (first, count, function) = (said.as_ptr(), said.len(), functions.language_answer);
-                // SAFETY: the pointers live until the call returns.
-                return Ok(unsafe { function(language, first, count, options, Some(seen), context, answer) });
-            };
-            let turns: Vec<_> = messages.iter().map(ReadMessage::turn).collect();
-            // SAFETY: the same.
-            Ok(unsafe { function(language, turns.as_ptr(), turns.len(), options, Some(seen), context, answer) })
+            let (first, count, function) = (turns.as_ptr(), turns.len(), functions.language_answer_parts);
+            // SAFETY: the pointers live until the call returns.
+            unsafe { function(language, first, count, options, Some(seen), context, answer) }
         })
     })
+}
+
+/// The tokens of a text.
+#[unsafe(no_mangle)]
+extern "system" fn Java_etbuild_Native_languageEncode(
+    environment: Environment,
+    _class: Object,
+    library: i64,
+    language: i64,
+    text: Object,
+    begins: u8,
+) -> Object {
+    environment.finish(|| {
+        let text = environment.text(text)?;
+        // SAFETY: the number names a table.
+        let functions = unsafe { functions(library) };
+        let tokens = functions.elements(|first, capacity, count| {
+            // SAFETY: the number names an object, and the text lives until the call returns.
+            unsafe {
+                (functions.language_encode)(pointer(language), text.as_ptr(), begins != 0, first, capacity, count)
+            }
+        })?;
+        shown_tokens(environment, &tokens)
+    })
+}
+
+/// The tokens of a conversation.
+#[unsafe(no_mangle)]
+extern "system" fn Java_etbuild_Native_languageEncodeMessages(
+    environment: Environment,
+    _class: Object,
+    library: i64,
+    language: i64,
+    messages: Object,
+    options: Object,
+) -> Object {
+    environment.finish(|| {
+        let messages = content::messages(environment, messages)?;
+        let turns: Vec<_> = messages.iter().map(ReadMessage::turn).collect();
+        let mut given = GivenOptions::read(environment, options)?;
+        given.apart(Some(thought), Some(called));
+        // SAFETY: the number names a table.
+        let functions = unsafe { functions(library) };
+        let tokens = functions.elements(|first, capacity, count| {
+            let (turns, turn_count, options) = (turns.as_ptr(), turns.len(), &raw const given.options);
+            let function = functions.language_encode_turns;
+            // SAFETY: the number names an object, and the pointers live until the call returns.
+            unsafe { function(pointer(language), turns, turn_count, options, first, capacity, count) }
+        })?;
+        shown_tokens(environment, &tokens)
+    })
+}
+
+/// The text of tokens.
+#[unsafe(no_mangle)]
+extern "system" fn Java_etbuild_Native_languageDecode(
+    environment: Environment,
+    _class: Object,
+    library: i64,
+    language: i64,
+    tokens: Object,
+) -> Object {
+    environment.finish(|| {
+        let tokens = read_tokens(environment, tokens)?;
+        // SAFETY: the number names a table.
+        let functions = unsafe { functions(library) };
+        let bytes = functions.elements(|first: *mut u8, capacity, size| {
+            let (tokens, count, function) = (tokens.as_ptr(), tokens.len(), functions.language_decode);
+            // SAFETY: the number names an object, and the pointers live until the call returns.
+            unsafe { function(pointer(language), tokens, count, first.cast(), capacity, size) }
+        })?;
+        environment.string(&String::from_utf8_lossy(&bytes))
+    })
+}
+
+fn read_tokens(environment: Environment, array: Object) -> Result<Vec<u32>> {
+    Ok(environment.ints(array)?.into_iter().map(i32::cast_unsigned).collect())
+}
+
+fn shown_tokens(environment: Environment, tokens: &[u32]) -> Result<Object> {
+    environment.int_array(&tokens.iter().map(|token| token.cast_signed()).collect::<Vec<_>>())
 }
 
 /// The arguments of a reply that all prompts have.
@@ -186,8 +258,10 @@ struct Reply {
     language: i64,
     /// An object of class `Options`.
     options: Object,
-    /// The object with the method `see`.
+    /// The object that is told the answer.
     see: Object,
+    /// Whether the object is told thoughts and calls apart from the text.
+    is_apart: bool,
 }
 
 /// The same for C.
@@ -199,57 +273,24 @@ struct Call {
 }
 
 impl Reply {
-    fn make(self, call: impl FnOnce(&Functions, Call) -> Result<c_int>) -> Result<i32> {
+    fn make(self, call: impl FnOnce(&Functions, Call) -> c_int) -> Result<i32> {
         // SAFETY: the number names a table.
         let functions = unsafe { functions(self.library) };
-        let given = GivenOptions::read(self.environment, self.options)?;
-        let method = self.environment.method(self.see, c"see", c"(ILjava/lang/String;)Z")?;
-        let mut viewer = Viewer { environment: self.environment, object: self.see, method, failure: None };
+        let mut options = GivenOptions::read(self.environment, self.options)?;
+        if self.is_apart {
+            options.apart(Some(thought), Some(called));
+        }
+        let mut viewer = Viewer::new(self.environment, self.see, self.is_apart)?;
         let mut answer = Answer::default();
-        let status = call(
-            functions,
-            Call {
-                language: pointer(self.language),
-                options: &raw const given.options,
-                context: (&raw mut viewer).cast(),
-                answer: &raw mut answer,
-            },
-        )?;
+        let given = Call {
+            language: pointer(self.language),
+            options: &raw const options.options,
+            context: (&raw mut viewer).cast(),
+            answer: &raw mut answer,
+        };
+        let status = call(functions, given);
         viewer.failure.map_or(Ok(()), Err)?;
         functions.status(status)?;
         Ok(answer.ended)
-    }
-}
-
-/// The object that is told new tokens.
-struct Viewer {
-    environment: Environment,
-    object: Object,
-    method: Member,
-    /// What went wrong in Java: ends the answer.
-    failure: Option<Failure>,
-}
-
-/// The token function of C, whose context is a [`Viewer`].
-unsafe extern "C" fn seen(context: *mut c_void, token: u32, text: *const c_char, size: usize) -> bool {
-    // SAFETY: the context is a viewer, which nobody else uses during the call.
-    let viewer = unsafe { &mut *context.cast::<Viewer>() };
-    // SAFETY: the caller gives a text of `size` bytes.
-    let text = if size == 0 { &[] } else { unsafe { slice::from_raw_parts(text.cast::<u8>(), size) } };
-    let shown = viewer.show(token, &String::from_utf8_lossy(text));
-    shown.unwrap_or_else(|failure| {
-        viewer.failure = Some(failure);
-        false
-    })
-}
-
-impl Viewer {
-    /// Whether more is wanted.
-    fn show(&self, token: u32, text: &str) -> Result<bool> {
-        let object = self.environment.string(text)?;
-        let arguments = [Argument { int: token.cast_signed() }, Argument { object }];
-        let wanted = self.environment.call_boolean(self.object, self.method, &arguments);
-        self.environment.forget(object);
-        wanted
     }
 }

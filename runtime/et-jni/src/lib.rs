@@ -17,6 +17,7 @@ mod module;
 mod options;
 mod speech;
 mod value;
+mod viewer;
 
 pub use functions::Functions;
 pub use interface::Machine;

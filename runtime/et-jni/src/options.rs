@@ -1,18 +1,22 @@
 //! The class `Options`: how an answer is made.
 
 use std::ffi::CString;
+use std::ptr::null;
 
-use et_c::language::Options;
+use et_c::functions::{SeeCall, Think};
+use et_c::options::{Bias, Options};
 
 use crate::environment::Environment;
 use crate::failure::Result;
 use crate::interface::Object;
-use crate::value::or_null;
+use crate::value::{Texts, or_null};
 
-/// Options for C, with the texts behind the pointers.
+/// Options for C, with the texts and numbers behind the pointers.
 pub struct GivenOptions {
     pub options: Options,
-    _texts: [Option<CString>; 3],
+    _texts: [Option<CString>; 6],
+    _stop: Texts,
+    _biases: Vec<Bias>,
 }
 
 impl GivenOptions {
@@ -21,8 +25,17 @@ impl GivenOptions {
         let size = |name| -> Result<usize> { Ok(usize::try_from(environment.long_field(object, name)?)?) };
         let share = |name| environment.float_field(object, name);
         let text = |name| environment.text_field(object, name);
-        let texts = [text(c"jsonSchema")?, text(c"regex")?, text(c"grammar")?];
-        let [json_schema, regex, grammar] = texts.each_ref().map(|text| or_null(text.as_ref()));
+        let texts = [
+            text(c"jsonSchema")?,
+            text(c"regex")?,
+            text(c"grammar")?,
+            text(c"templateVariables")?,
+            text(c"tools")?,
+            text(c"toolChoice")?,
+        ];
+        let [json_schema, regex, grammar, template_variables, tools, tool_choice] =
+            texts.each_ref().map(|text| or_null(text.as_ref()));
+        let (stop, biases) = (stop(environment, object)?, biases(environment, object)?);
         let options = Options {
             max_new_tokens: size(c"maxNewTokens")?,
             temperature: share(c"temperature")?,
@@ -38,9 +51,43 @@ impl GivenOptions {
             json_schema,
             regex,
             grammar,
+            stop: stop.first(),
+            stop_count: stop.count(),
+            logit_bias: if biases.is_empty() { null() } else { biases.as_ptr() },
+            logit_bias_count: biases.len(),
+            template_variables,
+            tools,
+            tool_choice,
+            think: None,
+            call: None,
         };
-        Ok(Self { options, _texts: texts })
+        Ok(Self { options, _texts: texts, _stop: stop, _biases: biases })
     }
+
+    /// Tells thoughts and calls apart from the text of the answer.
+    pub const fn apart(&mut self, think: Think, call: SeeCall) {
+        self.options.think = think;
+        self.options.call = call;
+    }
+}
+
+/// The texts that end an answer.
+fn stop(environment: Environment, object: Object) -> Result<Texts> {
+    let array = environment.object_field(object, c"stop", c"[Ljava/lang/String;")?;
+    let texts = Texts::read(environment, array)?;
+    environment.forget(array);
+    Ok(texts)
+}
+
+/// The numbers that are added to logits: two arrays of the same length.
+fn biases(environment: Environment, object: Object) -> Result<Vec<Bias>> {
+    let tokens = environment.object_field(object, c"biasedTokens", c"[I")?;
+    let biases = environment.object_field(object, c"biases", c"[F")?;
+    let numbers = environment.ints(tokens)?.into_iter().zip(environment.floats(biases)?);
+    let read = numbers.map(|(token, bias)| Bias { token: token.cast_unsigned(), bias }).collect();
+    environment.forget(tokens);
+    environment.forget(biases);
+    Ok(read)
 }
 
 /// Writes the numbers of options to the fields of an object.

@@ -40,6 +40,15 @@ impl Functions {
         if status == 0 { Ok(()) } else { Err(self.failure()) }
     }
 
+    /// The elements that a function writes: `write` is told room for elements, and where their number belongs.
+    pub fn elements<T: Copy + Default>(&self, write: impl Fn(*mut T, usize, *mut usize) -> c_int) -> Result<Vec<T>> {
+        let mut count = 0;
+        self.status(write(ptr::null_mut(), 0, &raw mut count))?;
+        let mut elements = vec![T::default(); count];
+        self.status(write(elements.as_mut_ptr(), count, &raw mut count))?;
+        Ok(elements)
+    }
+
     /// The number of an object, or the failure behind a null pointer.
     pub fn object<T>(&self, object: *mut T) -> Result<i64> {
         if object.is_null() { Err(self.failure()) } else { Ok(number(object)) }

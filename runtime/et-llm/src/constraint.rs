@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use crate::{Error, Token};
+use crate::Error;
 
 /// The form of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +26,17 @@ impl Constraint {
             Self::Grammar(_) => "grammar",
         }
     }
+}
+
+/// A token of a vocabulary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Token {
+    /// A part of a text, as bytes: a character may be several tokens.
+    Bytes(Vec<u8>),
+    /// A special token, which has a name and no text.
+    Special(String),
+    /// A number without a token.
+    Unused,
 }
 
 /// Compiles constraints for the tokens of a model.

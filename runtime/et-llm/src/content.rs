@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use et_module::preprocess::Media;
 
-use crate::{Error, Message, Part, Prompt, SeeHeard, Session, Transcript, Wanted};
+use crate::{AnswerSpec, Error, Message, Part, Prompt, Question, SeeHeard, Session, Transcript, Wanted};
 
 /// A part of a prompt or of a message.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,15 +56,17 @@ impl Session {
         }
     }
 
-    /// The prompt of a conversation, up to the start of the answer.
+    /// The prompt of a conversation, up to the start of the answer, and how the answer is made and read.
     ///
     /// # Errors
-    /// Errors of the tokenizer and of the chat template.
-    pub fn prompt_of_messages(&self, messages: &[Message]) -> Result<Prompt, Error> {
+    /// Errors of the tokenizer and of the chat template; [`Error::Question`] for tools that the model does not have.
+    pub fn ask(&self, question: &Question<'_>) -> Result<(Prompt, AnswerSpec), Error> {
         let tokenizer = self.text()?;
         // The template includes the start-of-text token.
-        let text = tokenizer.conversation(messages)?;
-        Prompt::of_conversation(&text, messages, &*tokenizer, self.viewer().ok().as_deref())
+        let asked = tokenizer.ask(question)?;
+        let viewer = self.viewer().ok();
+        let prompt = Prompt::of_conversation(&asked.prompt, question.messages, &*tokenizer, viewer.as_deref())?;
+        Ok((prompt, asked.answer))
     }
 
     /// The transcript of a recording; `see` hears of tokens, text and segments as they come.

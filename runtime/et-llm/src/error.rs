@@ -114,6 +114,13 @@ pub enum Error {
         /// The mistake, in words.
         problem: String,
     },
+    /// A parameter of a conversation, such as a tool, cannot be used.
+    Question {
+        /// The parameter, with an index if it is a list.
+        parameter: String,
+        /// The mistake, in a sentence.
+        problem: String,
+    },
     /// The tokenizer or the chat template cannot be used.
     Text(String),
     /// A saved session that this model did not save; the field says why.
@@ -127,6 +134,13 @@ pub enum Error {
     },
     /// The reader of the output went away, or the input broke off.
     Stream(std::io::Error),
+}
+
+impl Error {
+    /// A parameter of a conversation that cannot be used.
+    pub fn question(parameter: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self::Question { parameter: parameter.into(), problem: problem.into() }
+    }
 }
 
 impl From<et_module::Error> for Error {
@@ -215,7 +229,7 @@ impl Display for Error {
                 "output of this model cannot be constrained: the tokens of its tokenizer are no bytes of the text",
             ),
             Self::Constraint { kind, problem } => write!(formatter, "the {kind}: {problem}"),
-            Self::Text(problem) | Self::Saved(problem) => formatter.write_str(problem),
+            Self::Question { problem, .. } | Self::Text(problem) | Self::Saved(problem) => formatter.write_str(problem),
             Self::File { path, problem } => write!(formatter, "{}: {problem}", path.display()),
             Self::Stream(error) => error.fmt(formatter),
         }

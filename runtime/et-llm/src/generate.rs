@@ -12,20 +12,22 @@ pub struct Generation {
     pub ended: Ended,
 }
 
-/// The picked token: a further token, or a stop token.
+/// A step of a generation: a chunk of the prompt, a further token, or a stop token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Picked {
+    /// None: the model has read a chunk of the prompt, and more of it is left.
+    Read,
     /// A token of the text.
     Token(u32),
     /// The end.
     Stop,
 }
 
-/// Called for each picked token, with the logits of the pick.
+/// Called between the chunks of the prompt, and for each picked token with the logits of the pick.
 pub type See<'s> = &'s mut dyn FnMut(Picked, &[f32]) -> Result<(), Error>;
 
-/// Reads `prompt`, the tokens that the model has not read yet, and continues the text. `see` is called for each picked token,
-/// with the logits of the pick. The logits are the same with `speculation`, which is faster if draft tokens are accepted.
+/// Reads `prompt`, the tokens that the model has not read yet, and continues the text. `see` is called between the chunks of the prompt,
+/// and for each picked token, with the logits of the pick; its error ends the generation. The logits are the same with `speculation`, which is faster if draft tokens are accepted.
 ///
 /// The model has read all tokens but the last new one.
 ///
@@ -39,7 +41,18 @@ pub fn generate(
     limits: &Limits<'_>,
     see: See<'_>,
 ) -> Result<Generation, Error> {
-    let mut continuation = Continuation::new(prompt, speculation.as_deref_mut());
+    let mut rest = prompt;
+    model.check(prompt)?;
+    loop {
+        let (piece, behind) = rest.split_at(model.chunk(rest));
+        if behind.is_empty() {
+            break;
+        }
+        model.read(piece)?;
+        see(Picked::Read, model.logits())?;
+        rest = behind;
+    }
+    let mut continuation = Continuation::new(rest, speculation.as_deref_mut());
     loop {
         match continuation.step(model, speculation.as_deref_mut(), sampler, limits)? {
             Step::Token(token) => see(Picked::Token(token), model.logits())?,

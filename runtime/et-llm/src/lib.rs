@@ -20,7 +20,9 @@
 //! ```
 
 mod ahead;
+mod answer;
 pub mod app;
+mod ask;
 mod batch;
 mod candidates;
 mod chunks;
@@ -36,6 +38,7 @@ mod hearing;
 mod lazy_text;
 mod lookup;
 mod measure;
+mod message;
 mod method;
 mod model;
 mod picture;
@@ -54,11 +57,14 @@ mod statistics;
 mod stops;
 mod stream;
 mod text;
+mod tools;
 mod vision;
 mod with_pictures;
 
+pub use answer::{AnswerPieces, AnswerText};
+pub use ask::{AnswerReader, AnswerSpec, Asked, Piece, Question};
 pub use batch::Batch;
-pub use constraint::{Compiler, Constraint, LazyCompiler, MakeCompiler, Matcher};
+pub use constraint::{Compiler, Constraint, LazyCompiler, MakeCompiler, Matcher, Token};
 pub use content::Content;
 pub use continuation::{Continuation, Ended, Limits, Step};
 pub use draft::Draft;
@@ -74,6 +80,7 @@ use lazy_text::LazyText;
 pub use lazy_text::MakeText;
 pub use lookup::Lookup;
 pub use measure::{Effort, Measurement, measure};
+pub use message::{Conversation, Message, Part};
 pub use model::Model;
 pub use picture::{Picture, Prompt, Tile, is_image};
 pub use proposer::Proposer;
@@ -86,7 +93,8 @@ pub use speculation::{Guessed, Guesses, Speculation};
 pub use statistics::Statistics;
 pub use stops::{Certain, Stops};
 pub use stream::TextStream;
-pub use text::{Conversation, Message, Part, Text, Token};
+pub use text::Text;
+pub use tools::{Call, Choice, NamedCall, Tools};
 pub use vision::{
     EncoderMethod, KeptEmbeddings, OpenVision, OpenedVision, SharedEncoder, Viewer, Vision, VisionEncoder,
 };

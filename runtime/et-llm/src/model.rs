@@ -191,10 +191,11 @@ impl Model {
     /// The number of tokens at the beginning of `tokens` that [`Self::read`] reads in one call of the program at most: a whole tile, or
     /// tokens ahead of the next picture.
     pub fn chunk(&self, tokens: &[u32]) -> usize {
-        match (&self.image, tokens.first()) {
-            (Some(image), Some(token)) if is_image(*token) => image.length(tokens).min(tokens.len()),
+        let length = match (&self.image, tokens.first()) {
+            (Some(image), Some(token)) if is_image(*token) => image.length(tokens),
             _ => text_of(tokens).len().min(self.prefill.piece),
-        }
+        };
+        length.max(1).min(tokens.len())
     }
 
     /// Makes texts of more tokens an error before the model reads a token.
@@ -462,7 +463,7 @@ impl Model {
     }
 
     /// An error for tokens that cannot be read.
-    fn check(&self, tokens: &[u32]) -> Result<(), Error> {
+    pub(crate) fn check(&self, tokens: &[u32]) -> Result<(), Error> {
         let (whole, vocabulary) = (self.read.len() + tokens.len(), self.vocabulary());
         if let Some(context) = self.context.filter(|context| whole > *context) {
             return Err(Error::ContextFull { tokens: whole, context });

@@ -1,8 +1,6 @@
 //! Tokenizers: text to tokens and back.
 
-use std::sync::Arc;
-
-use crate::{Error, Picture, Reading};
+use crate::{AnswerSpec, Asked, Conversation, Error, Message, Question, Reading, Token};
 
 /// A tokenizer, with the chat template that turns a conversation into a text. A server reads prompts on threads besides the model's.
 pub trait Text: Send + Sync {
@@ -24,6 +22,17 @@ pub trait Text: Send + Sync {
     /// A conversation in the model's chat format, up to the start of the answer; [`Error::NoTemplate`] for a program file without
     /// a template.
     fn render(&self, conversation: &Conversation<'_>) -> Result<String, Error>;
+
+    /// The prompt of a conversation, and how its answer is read: tools and thoughts as the chat template writes them.
+    ///
+    /// # Errors
+    /// As [`Self::render`]; [`Error::Question`] for tools that are malformed, or that the chat template does not have.
+    fn ask(&self, question: &Question<'_>) -> Result<Asked, Error> {
+        if question.tools.is_some() {
+            return Err(Error::question("tools", "the model has no tools"));
+        }
+        Ok(Asked { prompt: self.render(&question.conversation())?, answer: AnswerSpec::default() })
+    }
 
     /// A conversation of messages alone, as [`Self::render`].
     fn conversation(&self, messages: &[Message]) -> Result<String, Error> {
@@ -51,77 +60,5 @@ pub trait Text: Send + Sync {
     /// [`Error::NoTokenBytes`] for a tokenizer whose tokens are no bytes of the text.
     fn vocabulary(&self) -> Result<Vec<Token>, Error> {
         Err(Error::NoTokenBytes)
-    }
-}
-
-/// A token of a vocabulary.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Token {
-    /// A part of a text, as bytes: a character may be several tokens.
-    Bytes(Vec<u8>),
-    /// A special token, which has a name and no text.
-    Special(String),
-    /// A number without a token.
-    Unused,
-}
-
-/// A conversation for a chat template.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Conversation<'c> {
-    /// The messages.
-    pub messages: &'c [Message],
-    /// The tools that the model may call, a JSON list, if any.
-    pub tools: Option<&'c str>,
-    /// Further variables of the template, a JSON object, if any.
-    pub variables: Option<&'c str>,
-}
-
-/// A message of a conversation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Message {
-    /// The role: `system`, `user`, `assistant` or `tool`.
-    pub role: &'static str,
-    /// The text of the message.
-    pub content: String,
-    /// The parts of the message, for a chat template of texts and pictures, in the place of `content`; empty for a template of texts.
-    pub parts: Vec<Part>,
-    /// Further keys for the chat template, such as `tool_calls`: a JSON object, whose keys replace the others.
-    pub more: Option<String>,
-}
-
-impl Message {
-    /// A message.
-    pub fn new(role: &'static str, content: impl Into<String>) -> Self {
-        Self { role, content: content.into(), parts: Vec::new(), more: None }
-    }
-
-    /// A message of parts.
-    pub fn of_parts(role: &'static str, parts: Vec<Part>) -> Self {
-        Self { parts, ..Self::new(role, "") }
-    }
-
-    /// The pictures of messages, in their order.
-    pub fn pictures(messages: &[Self]) -> Vec<Arc<Picture>> {
-        Part::pictures(messages.iter().flat_map(|message| &message.parts))
-    }
-}
-
-/// A part of a message.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// A text.
-    Text(String),
-    /// A picture.
-    Picture(Arc<Picture>),
-}
-
-impl Part {
-    /// The pictures of parts, in their order.
-    pub fn pictures<'p>(parts: impl IntoIterator<Item = &'p Self>) -> Vec<Arc<Picture>> {
-        let picture = |part: &Self| match part {
-            Self::Picture(picture) => Some(Arc::clone(picture)),
-            Self::Text(_) => None,
-        };
-        parts.into_iter().filter_map(picture).collect()
     }
 }

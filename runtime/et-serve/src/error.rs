@@ -139,6 +139,7 @@ impl From<Error> for ApiError {
         let message = error.to_string();
         match error {
             Error::Sampling { option, .. } => Self::parameter(option, message),
+            Error::Question { parameter, .. } => Self::parameter(&parameter, message),
             Error::NoTemplate => Self::invalid(
                 "the model has no chat template, because the checkpoint has no `chat_template.jinja`; use /v1/completions",
             ),

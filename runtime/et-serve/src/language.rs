@@ -52,7 +52,7 @@ impl Language {
         let asked = spawn_blocking(move || prompt(&*text, viewer.as_deref())).await;
         let mut asked = asked.map_err(|_| Failure::Model("the tokenizer failed".to_owned()))??;
         self.check(&asked.prompt.tokens)?;
-        let form = asked.form.take().or(form);
+        let form = asked.answer.constraint.take().map(Form::of_tool).or(form);
         let matchers = spawn_blocking(move || forms.matchers(form.as_ref(), answers)).await;
         let matchers = matchers.map_err(|_| Failure::Model("the form of the answer failed".to_owned()))??;
         Ok((asked, matchers))

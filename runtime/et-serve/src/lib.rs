@@ -21,7 +21,6 @@ mod scheduler;
 mod serial;
 mod server;
 mod speech;
-mod tools;
 mod trace;
 
 pub use run::serve;

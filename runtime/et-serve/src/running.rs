@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use et_llm::Sampling;
+use et_llm::{AnswerReader, AnswerSpec, Sampling};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use crate::api::{Asked, Prompt};
@@ -11,7 +11,6 @@ use crate::language::Language;
 use crate::request::Wanted;
 use crate::scheduler::{Event, Job};
 use crate::server::{Server, since_1970};
-use crate::tools::Reader;
 
 /// A request that the scheduler works on.
 pub struct Running {
@@ -20,7 +19,7 @@ pub struct Running {
     /// When the answer began, in seconds since 1970.
     pub created: u64,
     /// The answers.
-    pub answers: Vec<(Reader, UnboundedReceiver<Event>)>,
+    pub answers: Vec<(Box<dyn AnswerReader>, UnboundedReceiver<Event>)>,
 }
 
 impl Running {
@@ -35,7 +34,7 @@ impl Running {
         let came = Instant::now();
         let Wanted { sampling, bias, form, answers, seed, most, stops, alternatives } = wanted;
         let (asked, matchers) = language.read(prompt, form, answers).await?;
-        let Asked { prompt, behind, shown, reader, form: _ } = asked;
+        let Asked { prompt, answer: AnswerSpec { behind, shown, reader, .. } } = asked;
         let (random, most, deadline) = (server.random(), most.unwrap_or(usize::MAX), came + server.timeout);
         let first = seed.unwrap_or(random);
         let mut running = Vec::new();
@@ -57,7 +56,7 @@ impl Running {
                 events,
             };
             language.queue.push(job).map_err(|full| server.refusal(full))?;
-            running.push((reader.clone(), receiver));
+            running.push((reader.again(), receiver));
         }
         Ok(Self { id: format!("{random:016x}"), created: since_1970().as_secs(), answers: running })
     }

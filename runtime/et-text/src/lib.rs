@@ -5,9 +5,10 @@ mod json;
 mod reading;
 mod template;
 mod tokenizer;
+mod tools;
 mod vocabulary;
 
-use et_llm::{Conversation, Error, Reading, Text, Token};
+use et_llm::{Asked, Conversation, Error, Question, Reading, Text, Token};
 
 use template::Template;
 use tokenizer::Tokenizer;
@@ -46,6 +47,10 @@ impl Text for Both {
 
     fn render(&self, conversation: &Conversation<'_>) -> Result<String, Error> {
         self.template.as_ref().ok_or(Error::NoTemplate)?.fill_in(conversation)
+    }
+
+    fn ask(&self, question: &Question<'_>) -> Result<Asked, Error> {
+        tools::ask(self, question)
     }
 
     fn template(&self) -> Option<&str> {

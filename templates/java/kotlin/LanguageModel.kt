@@ -7,19 +7,20 @@ import kotlinx.coroutines.flow.Flow
 import kotlinx.coroutines.flow.buffer
 import kotlinx.coroutines.flow.channelFlow
 import kotlinx.coroutines.flow.flowOn
+import kotlinx.coroutines.isActive
 
 /** Sees the tokens of an answer as they come. */
 public fun interface TokenListener {
     /**
      * Sees a token and the text that the token makes certain, which may be empty; text that is left at the end comes with the token -1.
-     * False ends the answer.
+     * Between the chunks of a long prompt the listener is asked whether to go on, with the token -1 and no text. False ends the answer.
      */
     public fun see(token: Int, text: String): Boolean
 }
 
 /** Why an answer ended. */
 public enum class Ended {
-    /** The model ended the answer, or the answer is complete by its form. */
+    /** The model ended the answer, the answer has a stop text, or it is complete by its form. */
     STOPPED,
 
     /** The answer has as many tokens as were asked for. */
@@ -36,7 +37,7 @@ public enum class Ended {
  * A language model, and the text that it has read: what a text has in common with the one before it is not read again.
  *
  * The functions that return a `Flow` compute on `Dispatchers.IO` while the flow is collected; cancellation of the collecting coroutine
- * ends the computation at the next token. The functions with a listener compute on the calling thread. A model may be used by any thread;
+ * ends the computation at the next token, or behind the next chunk of the prompt. The functions with a listener compute on the calling thread. A model may be used by any thread;
  * calls come one after the other.
  */
 public class LanguageModel private constructor(library: Long, model: Long) : AutoCloseable {
@@ -57,15 +58,19 @@ public class LanguageModel private constructor(library: Long, model: Long) : Aut
 
     /** Continues a prompt of texts, pictures and sounds, in their order. */
     public fun complete(prompt: List<Part>, options: Options = options()): Flow<String> =
-        stream { show -> complete(prompt, options) { _, text -> text.isEmpty() || show(text) } }
+        stream { show -> complete(prompt, options) { _, text -> show(text.ifEmpty { null }) } }
 
     /** Answers in a conversation: the pieces of the answer as they come. */
     public fun answer(conversation: List<Message>, options: Options = options()): Flow<String> =
-        stream { show -> answer(conversation, options) { _, text -> text.isEmpty() || show(text) } }
+        stream { show -> answer(conversation, options) { _, text -> show(text.ifEmpty { null }) } }
+
+    /** Answers in a conversation: text, thoughts and calls of tools as they come. [Message.of] makes a message of all pieces. */
+    public fun pieces(conversation: List<Message>, options: Options = options()): Flow<Piece> =
+        stream { show -> pieces(conversation, options, show) { show(it) } }
 
     /** Continues a text of tokens: the tokens of the continuation as they come. */
     public fun completeTokens(tokens: IntArray, options: Options = options()): Flow<Int> =
-        stream { show -> completeTokens(tokens, options) { token, _ -> token == NO_TOKEN || show(token) } }
+        stream { show -> completeTokens(tokens, options) { token, _ -> show(token.takeIf { it != NO_TOKEN }) } }
 
     /** Makes the transcript of a recording: the segments as they are found. */
     public fun transcribe(sound: Part, speech: Speech = Speech(), options: Options = options()): Flow<Segment> =
@@ -81,7 +86,30 @@ public class LanguageModel private constructor(library: Long, model: Long) : Aut
 
     /** Answers in a conversation on this thread. */
     public fun answer(conversation: List<Message>, options: Options, listener: TokenListener): Ended =
-        reply(listener) { library, model, see -> Native.languageAnswer(library, model, conversation.toTypedArray(), options, see) }
+        reply(listener) { library, model, see -> Native.languageAnswer(library, model, conversation.toTypedArray(), options, see, false) }
+
+    /** Answers in a conversation on this thread: text, thoughts and calls of tools. */
+    public fun pieces(conversation: List<Message>, options: Options, listener: PieceListener): Ended =
+        pieces(conversation, options, { true }, listener)
+
+    private fun pieces(conversation: List<Message>, options: Options, isWanted: (Piece?) -> Boolean, listener: PieceListener): Ended =
+        handle.use { library, model ->
+            val teller = PieceTeller({ !handle.isClosing && isWanted(null) }, listener)
+            Ended.entries[Native.languageAnswer(library, model, conversation.toTypedArray(), options, teller, true)]
+        }
+
+    /** The tokens of a text; with [begins] those that begin every text, too. */
+    @JvmOverloads
+    public fun encode(text: String, begins: Boolean = true): IntArray =
+        handle.use { library, model -> Native.languageEncode(library, model, text, begins) }
+
+    /** The tokens of a conversation, up to the start of the answer: what it takes of the [context]. */
+    @JvmOverloads
+    public fun encode(conversation: List<Message>, options: Options = options()): IntArray =
+        handle.use { library, model -> Native.languageEncodeMessages(library, model, conversation.toTypedArray(), options) }
+
+    /** The text of tokens, without special tokens. */
+    public fun decode(tokens: IntArray): String = handle.use { library, model -> Native.languageDecode(library, model, tokens) }
 
     /** Makes the transcript of a recording on this thread; returns the code of its language, which is empty for a model of one language. */
     public fun transcribe(sound: Part, speech: Speech, options: Options, see: (Segment) -> Boolean): String =
@@ -89,15 +117,15 @@ public class LanguageModel private constructor(library: Long, model: Long) : Aut
             Native.languageTranscribe(library, model, sound, speech, options, Heard { !handle.isClosing && see(it) })
         }
 
-    /** Ends an answer at its next token, and gives the memory of the model back. */
+    /** Ends an answer at its next token or behind the next chunk of its prompt, and gives the memory of the model back. */
     override fun close(): Unit = handle.close()
 
     /**
-     * The elements that `work` shows while the flow is collected; to show says whether somebody collects. Elements wait for a slow collector
-     * in memory, since a thread that waited for the collector could be the one that the collector waits for.
+     * The elements that `work` shows while the flow is collected; to show says whether somebody collects, and null asks that alone. Elements
+     * wait for a slow collector in memory, since a thread that waited for the collector could be the one that the collector waits for.
      */
-    private fun <T> stream(work: ((T) -> Boolean) -> Unit): Flow<T> =
-        channelFlow<T> { work { trySend(it).isSuccess } }.buffer(Channel.UNLIMITED).flowOn(Dispatchers.IO)
+    private fun <T : Any> stream(work: ((T?) -> Boolean) -> Unit): Flow<T> =
+        channelFlow<T> { work { if (it == null) isActive else trySend(it).isSuccess } }.buffer(Channel.UNLIMITED).flowOn(Dispatchers.IO)
 
     private fun reply(listener: TokenListener, native: (Long, Long, TokenListener) -> Int): Ended = handle.use { library, model ->
         Ended.entries[native(library, model) { token, text -> !handle.isClosing && listener.see(token, text) }]

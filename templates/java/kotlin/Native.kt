@@ -6,7 +6,7 @@ import java.util.concurrent.ConcurrentHashMap
 /** The native methods, which the libraries of models implement, and the libraries of this process. */
 internal object Native {
     /** The version of the native methods. */
-    private const val VERSION = 1
+    private const val VERSION = 2
 
     /** The tables of functions by the names of their libraries. */
     private val libraries = ConcurrentHashMap<String, Long>()
@@ -48,6 +48,9 @@ internal object Native {
     @JvmStatic external fun languageContext(library: Long, language: Long): Long
     @JvmStatic external fun languageContinue(library: Long, language: Long, parts: Array<Part>, options: Options, see: TokenListener): Int
     @JvmStatic external fun languageContinueTokens(library: Long, language: Long, tokens: IntArray, options: Options, see: TokenListener): Int
-    @JvmStatic external fun languageAnswer(library: Long, language: Long, messages: Array<Message>, options: Options, see: TokenListener): Int
+    @JvmStatic external fun languageAnswer(library: Long, language: Long, messages: Array<Message>, options: Options, see: Any, apart: Boolean): Int
+    @JvmStatic external fun languageEncode(library: Long, language: Long, text: String, begins: Boolean): IntArray
+    @JvmStatic external fun languageEncodeMessages(library: Long, language: Long, messages: Array<Message>, options: Options): IntArray
+    @JvmStatic external fun languageDecode(library: Long, language: Long, tokens: IntArray): String
     @JvmStatic external fun languageTranscribe(library: Long, language: Long, sound: Part, speech: Speech, options: Options, see: Heard): String
 }

@@ -44,6 +44,32 @@ public class Options internal constructor() : Cloneable {
     /** A grammar of the answer, in Lark's syntax; null for any answer. */
     @JvmField public var grammar: String? = null
 
+    /** Texts that end the answer, and are no part of it. */
+    @JvmField public var stop: Array<String> = emptyArray()
+
+    /** Variables of the chat template for a conversation, a JSON object such as `{"enable_thinking": false}`; null for none. */
+    @JvmField public var templateVariables: String? = null
+
+    /**
+     * Functions that the model may call in a conversation: a JSON list, as OpenAI's clients send tools; null for none. For
+     * [LanguageModel.pieces].
+     */
+    @JvmField public var tools: String? = null
+
+    /** `auto`, `required`, or the name of a tool that the answer has to call; null for `auto`. */
+    @JvmField public var toolChoice: String? = null
+
+    private var biasedTokens = IntArray(0)
+    private var biases = FloatArray(0)
+
+    /** Numbers that are added to the logits of tokens. */
+    public var logitBias: Map<Int, Float>
+        get() = biasedTokens.zip(biases.toTypedArray()).toMap()
+        set(value) {
+            biasedTokens = value.keys.toIntArray()
+            biases = value.values.toFloatArray()
+        }
+
     /** The same values in an object of their own. */
     internal fun copy(): Options = clone() as Options
 }

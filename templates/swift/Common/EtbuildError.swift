@@ -25,9 +25,9 @@ public struct EtbuildError: LocalizedError, Sendable, CustomStringConvertible {
     }
 }
 
-/// Texts for C, which live as long as the object.
+/// Texts and arrays for C, which live as long as the object.
 class Texts {
-    private var copies: [UnsafeMutablePointer<CChar>] = []
+    private var copies: [UnsafeMutableRawPointer] = []
 
     func copy(_ text: String) throws -> UnsafePointer<CChar> {
         if text.utf8.contains(0) {
@@ -38,6 +38,20 @@ class Texts {
         }
         copies.append(copy)
         return UnsafePointer(copy)
+    }
+
+    /// The elements of an array; nil for none.
+    func copy<Element>(_ elements: [Element]) throws -> UnsafePointer<Element>? {
+        if elements.isEmpty {
+            return nil
+        }
+        let bytes = elements.count * MemoryLayout<Element>.stride
+        guard let copy = malloc(bytes) else {
+            throw EtbuildError("there is no memory for an array")
+        }
+        copies.append(copy)
+        elements.withUnsafeBytes { copy.copyMemory(from: $0.baseAddress!, byteCount: bytes) }
+        return UnsafePointer(copy.assumingMemoryBound(to: Element.self))
     }
 
     func copy(ifAny text: String?) throws -> UnsafePointer<CChar>? {

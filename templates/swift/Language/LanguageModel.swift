@@ -4,12 +4,12 @@ import Foundation
 /// A language model, and the text that it has read: what a text has in common with the one before it is not read again.
 ///
 /// A model may be used by any thread and any task; calls come one after the other. The functions that return a stream compute on a queue of the
-/// model, and begin when the function is called. The end of the task that reads the stream ends the computation at the next token, of a transcript
-/// at the next segment; nothing ends the computation while the model reads the prompt.
+/// model, and begin when the function is called. The end of the task that reads the stream ends the computation at the next token or behind the next
+/// chunk of the prompt, of a transcript at the next segment.
 public final class LanguageModel: @unchecked Sendable {
     let model: OpaquePointer
     /// A function that sees tokens may call the model, which refuses the call.
-    private let lock = NSRecursiveLock()
+    let lock = NSRecursiveLock()
     private let queue = DispatchQueue(label: "etbuild.LanguageModel", qos: .userInitiated)
 
     /// The options that the model's makers state.
@@ -53,8 +53,8 @@ public final class LanguageModel: @unchecked Sendable {
         texts { model, see in try model.answer(conversation, options: options, see: see) }
     }
 
-    /// Continues a text on this thread. `see` is told each token with the text that the token makes certain, which may be empty; false ends the
-    /// continuation.
+    /// Continues a text on this thread. `see` is told each token with the text that the token makes certain, which may be empty; between the pieces
+    /// of a long prompt `see` is asked with an empty text. False ends the continuation.
     @discardableResult
     public func complete(_ prompt: String, options: Options? = nil, see: (String) -> Bool) throws -> Ended {
         let texts = Texts()

@@ -30,6 +30,17 @@ public struct Options: Sendable, Equatable {
     public var regex: String?
     /// A grammar in Lark's syntax that the answer is a text of; nil for any answer.
     public var grammar: String?
+    /// Texts that end the answer, and are no part of it.
+    public var stop: [String] = []
+    /// Numbers that are added to the logits of tokens.
+    public var logitBias: [UInt32: Float] = [:]
+    /// Variables of the chat template for a conversation, a JSON object such as `{"enable_thinking": false}`; nil for none.
+    public var templateVariables: String?
+    /// Functions that the model may call in a conversation: a JSON list, as OpenAI's clients send tools; nil for none. For
+    /// `LanguageModel.pieces`.
+    public var tools: String?
+    /// `auto`, `required`, or the name of a tool that the answer has to call; nil for `auto`.
+    public var toolChoice: String?
 
     init(_ options: et_options) {
         maxNewTokens = options.max_new_tokens
@@ -56,15 +67,22 @@ public struct Options: Sendable, Equatable {
         options.json_schema = try texts.copy(ifAny: jsonSchema)
         options.regex = try texts.copy(ifAny: regex)
         options.grammar = try texts.copy(ifAny: grammar)
+        let ends: [UnsafePointer<CChar>?] = try stop.map { try texts.copy($0) }
+        (options.stop, options.stop_count) = (try texts.copy(ends), ends.count)
+        let biases = logitBias.sorted { $0.key < $1.key }.map { et_bias(token: $0.key, bias: $0.value) }
+        (options.logit_bias, options.logit_bias_count) = (try texts.copy(biases), biases.count)
+        options.template_variables = try texts.copy(ifAny: templateVariables)
+        options.tools = try texts.copy(ifAny: tools)
+        options.tool_choice = try texts.copy(ifAny: toolChoice)
         return options
     }
 }
 
 /// What somebody says in a conversation.
 public struct Message: Sendable, Equatable {
-    /// Who says a message.
+    /// Who says a message; `tool` says the result of a call.
     public enum Role: String, Sendable {
-        case system, user, assistant
+        case system, user, assistant, tool
     }
 
     public var role: Role
@@ -77,7 +95,7 @@ public struct Message: Sendable, Equatable {
 
 /// Why an answer ended.
 public enum Ended: Int32, Sendable {
-    /// The model ended the answer, or the answer is complete by its form.
+    /// The model ended the answer, the answer has a stop text, or it is complete by its form.
     case stopped = 0
     /// The answer has as many tokens as were asked for.
     case enough = 1

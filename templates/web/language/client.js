@@ -83,16 +83,36 @@ export class LanguageModel {
    * The pieces of the continuation of a text, or of the answer to a list of messages. Prompts wait for the one before.
    */
   async *generate(prompt, options = {}) {
-    return yield* this.pieces(async () => ({ kind: "generate", prompt: await exchangedPrompt(prompt), options }));
+    return yield* this.stream(async () => ({ kind: "generate", prompt: await exchangedPrompt(prompt), options }));
+  }
+
+  /** The pieces of the answer to a list of messages: text, thoughts and calls of tools. */
+  async *pieces(messages, options = {}) {
+    return yield* this.stream(async () => ({ kind: "pieces", messages: await exchangedPrompt(messages), options }));
+  }
+
+  /** The tokens of a text, or of a list of messages up to the start of the answer. */
+  encode(prompt, options = {}) {
+    return this.inTurn(async () => ({ kind: "encode", prompt: await exchangedPrompt(prompt), options }));
+  }
+
+  /** The text of tokens, without special tokens. */
+  decode(tokens) {
+    return this.inTurn(async () => ({ kind: "decode", tokens: Array.from(tokens) }));
+  }
+
+  /** The result of a request without pieces. */
+  async inTurn(make) {
+    return (await this.stream(make).next()).value;
   }
 
   /** The segments of the transcript of a recording, as they are found. */
   async *transcribe(audio, { sampleRate, ...options } = {}) {
-    return yield* this.pieces(async () => ({ kind: "transcribe", recording: await recording(audio, sampleRate), options }));
+    return yield* this.stream(async () => ({ kind: "transcribe", recording: await recording(audio, sampleRate), options }));
   }
 
   /** The pieces of the answer to a request, which `make` makes once the one before has ended. */
-  async *pieces(make) {
+  async *stream(make) {
     const before = this.last;
     let release;
     this.last = new Promise((resolve) => (release = resolve));

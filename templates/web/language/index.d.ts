@@ -33,10 +33,25 @@ export type Part =
   /** `sampleRate`, in hertz, goes with a `Float32Array`. */
   | { type: "audio"; audio: Recording; sampleRate?: number };
 
-/** A message of a conversation. */
+/** A call of a tool. */
+export interface Call {
+  /** By which a message with the result names the call. */
+  id: string;
+  name: string;
+  /** A JSON object. */
+  arguments: string;
+}
+
+/** A piece of an answer: text, what the model thinks before the answer, or a call of a tool. */
+export type Piece = { type: "text"; text: string } | { type: "thoughts"; text: string } | { type: "call"; call: Call };
+
+/**
+ * A message of a conversation. The pieces of an answer are the content of a message of the assistant; the result of a call is a
+ * message of the role `tool` with the call and a text.
+ */
 export interface Message {
-  role: "system" | "user" | "assistant";
-  content: string | readonly Part[];
+  role: "system" | "user" | "assistant" | "tool";
+  content: string | readonly (Part | Piece)[];
 }
 
 /** Options of sampling; left out, those of the model. */
@@ -59,6 +74,16 @@ export interface GenerateOptions {
   regex?: string;
   /** The answer is a text of this grammar, in Lark's syntax; for recipes with `constrain: true`. */
   grammar?: string;
+  /** Texts that end the answer, and are no part of it. */
+  stop?: string | readonly string[];
+  /** Numbers that are added to the logits of tokens. */
+  logitBias?: Readonly<Record<number, number>>;
+  /** Variables of the chat template, such as `{ enable_thinking: false }`; for conversations. */
+  templateVariables?: string | object;
+  /** Functions that the model may call, as OpenAI's clients send tools; for `pieces`. */
+  tools?: string | readonly object[];
+  /** `auto`, `required`, or the name of a tool that the answer has to call. */
+  toolChoice?: string;
 }
 
 export interface Generation {
@@ -124,6 +149,12 @@ export interface LanguageModel {
    * that are cross-origin isolated; in other pages the model finishes the text first.
    */
   generate(prompt: string | readonly Message[] | readonly Part[], options?: GenerateOptions): AsyncGenerator<string, Generation>;
+  /** The pieces of the answer to a conversation: text, thoughts and calls of tools apart. */
+  pieces(messages: readonly Message[], options?: GenerateOptions): AsyncGenerator<Piece, Generation>;
+  /** The tokens of a text, or of a conversation up to the start of the answer. */
+  encode(prompt: string | readonly Message[], options?: GenerateOptions): Promise<number[]>;
+  /** The text of tokens, without special tokens. */
+  decode(tokens: Iterable<number>): Promise<string>;
   /** The whole continuation or answer. */
   text(prompt: string | readonly Message[] | readonly Part[], options?: GenerateOptions): Promise<string>;
   /** The segments of the transcript of a recording, as they are found; for models for transcripts. */

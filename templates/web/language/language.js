@@ -4,7 +4,8 @@ import { Library, after } from "./library.js";
 import { KINDS } from "./media.js";
 
 /** The records of `etbuild.h`: the places of their fields. */
-const MESSAGE = { role: 0, content: 4, size: 8 };
+const CALL = { id: 0, name: 4, arguments: 8, size: 12 };
+const BIAS = { token: 0, bias: 4, size: 8 };
 const ANSWER = { newTokens: 0, ended: 4, size: 8 };
 const PART = { kind: 0, data: 4, count: 8, width: 12, height: 16, rate: 20, size: 24 };
 const TURN = { role: 0, parts: 4, count: 8, size: 12 };
@@ -29,26 +30,33 @@ const OPTIONS = {
   jsonSchema: { at: 48, kind: "Text" },
   regex: { at: 52, kind: "Text" },
   grammar: { at: 56, kind: "Text" },
+  stop: { at: 60, kind: "Texts" },
+  logitBias: { at: 68, kind: "Biases" },
+  templateVariables: { at: 76, kind: "Json" },
+  tools: { at: 80, kind: "Json" },
+  toolChoice: { at: 84, kind: "Text" },
 };
-const OPTIONS_SIZE = 64;
+/** The functions of `etbuild.h` that are told thoughts and calls. */
+const APART = { think: 88, call: 92 };
+const OPTIONS_SIZE = 96;
 const ENDS = ["stop", "length", "context", "cancelled"];
 
 export class Language {
   static async load({ lookup = false, ...files }) {
-    let see = () => true;
-    const library = await Library.open(files, (token, text, segment) => see(token, text, segment));
+    const listener = {};
+    const library = await Library.open(files, listener);
     const model = await library.with((take) => {
       const [program, data] = [library.put(take, library.program), library.putData(take)];
       const made = library.functions.et_language_load(program, data, library.data.length, library.threadCount, Number(lookup));
       return after(made, (pointer) => library.made(pointer));
     });
-    return new Language(library, model, (seer) => (see = seer));
+    return new Language(library, model, listener);
   }
 
-  constructor(library, model, listen) {
+  constructor(library, model, listener) {
     this.library = library;
     this.model = model;
-    this.listen = listen;
+    this.listener = listener;
   }
 
   /** The most tokens of a text. */
@@ -58,12 +66,24 @@ export class Language {
 
   /**
    * Continues a text or parts of a prompt, or answers in a conversation: a list of messages. `see` is told each new text, and
-   * returns whether to go on.
+   * returns whether to go on; no text asks that alone.
    */
   generate(prompt, options, see) {
-    this.listen((_, text) => see(text));
+    this.listener.see = (_, text) => see(text);
+    return this.reply(prompt, (take) => this.putOptions(take, options));
+  }
+
+  /** Answers in a conversation. `see` is told text, thoughts and calls apart, and asked with nothing whether to go on. */
+  pieces(messages, options, see) {
+    this.listener.see = (_, text) => see(text === "" ? undefined : { type: "text", text });
+    this.listener.think = (text) => see({ type: "thoughts", text });
+    this.listener.call = (call) => see({ type: "call", call: this.call(call) });
+    return this.reply(messages, (take) => this.putApart(this.putOptions(take, options)));
+  }
+
+  reply(prompt, putOptions) {
     return this.library.with((take) => {
-      const [given, chosen, answer] = [this.putPrompt(take, prompt), this.putOptions(take, options), take(ANSWER.size)];
+      const [given, chosen, answer] = [this.putPrompt(take, prompt), putOptions(take), take(ANSWER.size)];
       const { functions } = this.library;
       const listener = functions.et_web_see();
       const ended = functions[given.function](this.model, ...given.values, chosen, listener, 0, answer);
@@ -71,11 +91,52 @@ export class Language {
     });
   }
 
+  /** The tokens of a text, or of a conversation up to the start of the answer. */
+  encode(prompt, options) {
+    const { functions } = this.library;
+    return this.library.with((take) => {
+      const tokens = (at, count) => Array.from({ length: count }, (_, index) => this.library.view.getUint32(at + 4 * index, true));
+      if (typeof prompt === "string") {
+        const text = this.library.put(take, prompt);
+        return this.elements(take, 4, (...to) => functions.et_language_encode(this.model, text, 1, ...to), tokens);
+      }
+      const [turns, chosen] = [this.putTurns(take, prompt), this.putApart(this.putOptions(take, options))];
+      const encode = (...to) => functions.et_language_encode_turns(this.model, turns, prompt.length, chosen, ...to);
+      return this.elements(take, 4, encode, tokens);
+    });
+  }
+
+  /** The text of tokens. */
+  decode(tokens) {
+    const { functions } = this.library;
+    return this.library.with((take) => {
+      const list = this.library.putBytes(take, Uint32Array.from(tokens));
+      const decode = (...to) => functions.et_language_decode(this.model, list, tokens.length, ...to);
+      return this.elements(take, 1, decode, (at, size) => this.library.wasi.text(at, size));
+    });
+  }
+
+  /** All elements of `size` bytes that a function writes. */
+  elements(take, size, write, read) {
+    const count = take(4);
+    this.library.done(write(0, 0, count));
+    const length = this.library.view.getUint32(count, true);
+    const list = take(size * length);
+    this.library.done(write(list, length, count));
+    return read(list, length);
+  }
+
+  /** A call of a tool. */
+  call(record) {
+    const text = (at) => this.library.get(this.library.view.getUint32(record + at, true));
+    return { id: text(CALL.id), name: text(CALL.name), arguments: text(CALL.arguments) };
+  }
+
   /** Transcribes a recording. `see` is told each segment, and returns whether to go on. */
   transcribe(recording, options, see) {
     const { functions } = this.library;
     if (!functions.et_language_transcribe) throw new Error("the model makes no transcripts");
-    this.listen((_, text, segment) => see({ ...this.times(segment), text, words: this.words(segment) }));
+    this.listener.see = (_, text, segment) => see({ ...this.times(segment), text, words: this.words(segment) });
     return this.library.with((take) => {
       const { language, task = "transcribe", timestamps = false, wordTimestamps = false, prompt, ...sampling } = options;
       const speech = this.putSpeech(take, { language, task, timestamps, wordTimestamps, prompt });
@@ -125,24 +186,8 @@ export class Language {
   putPrompt(take, prompt) {
     if (typeof prompt === "string") return { function: "et_language_continue", values: [this.library.put(take, prompt)] };
     const isTalk = prompt.every((one) => "role" in one);
-    if (isTalk && prompt.every(({ content }) => typeof content === "string")) {
-      return { function: "et_language_answer", values: [this.putMessages(take, prompt), prompt.length] };
-    }
-    const name = isTalk ? "et_language_answer_parts" : "et_language_continue_parts";
-    if (!this.library.functions[name]) return this.putTexts(take, prompt, isTalk);
     const list = isTalk ? this.putTurns(take, prompt) : this.putParts(take, prompt);
-    return { function: name, values: [list, prompt.length] };
-  }
-
-  /** The parts of a prompt as texts, for a model of texts. */
-  putTexts(take, prompt, isTalk) {
-    const joined = (parts) => {
-      if (typeof parts === "string") return parts;
-      const other = parts.find(({ kind }) => kind !== KINDS.text);
-      if (other) throw new Error(other.bytes && other.kind < KINDS.sound ? "the model reads no pictures" : "the model does not hear");
-      return parts.map(({ text }) => text).join("");
-    };
-    return this.putPrompt(take, isTalk ? prompt.map(({ role, content }) => ({ role, content: joined(content) })) : joined(prompt));
+    return { function: isTalk ? "et_language_answer_parts" : "et_language_continue_parts", values: [list, prompt.length] };
   }
 
   putOptions(take, options = {}) {
@@ -152,9 +197,9 @@ export class Language {
       if (value === undefined) continue;
       const field = OPTIONS[name];
       if (!field) throw new TypeError(`there is no option \`${name}\`: ${Object.keys(OPTIONS).join(", ")}`);
-      if (field.kind === "Text") {
-        const text = this.library.put(take, value);
-        this.library.view.setUint32(record + field.at, text, true);
+      const put = this[`put${field.kind}`];
+      if (put) {
+        this.putWords(record, put.call(this, take, value, field.at));
         continue;
       }
       const number = field.kind === "BigUint64" ? BigInt(value) : value;
@@ -163,15 +208,37 @@ export class Language {
     return record;
   }
 
-  putMessages(take, messages) {
-    const list = take(MESSAGE.size * messages.length);
-    messages.forEach(({ role, content }, index) => {
-      const [who, what] = [this.library.put(take, role), this.library.put(take, content)];
-      const { view } = this.library;
-      view.setUint32(list + MESSAGE.size * index + MESSAGE.role, who, true);
-      view.setUint32(list + MESSAGE.size * index + MESSAGE.content, what, true);
+  putText(take, text, at) {
+    return { [at]: this.library.put(take, text) };
+  }
+
+  /** A JSON text, or the value that it is the text of. */
+  putJson(take, value, at) {
+    return this.putText(take, typeof value === "string" ? value : JSON.stringify(value), at);
+  }
+
+  /** A text or a list of texts, and their number. */
+  putTexts(take, given, at) {
+    const texts = typeof given === "string" ? [given] : given;
+    return { [at]: this.library.putAll(take, texts), [at + 4]: texts.length };
+  }
+
+  /** Numbers by token, and their number. */
+  putBiases(take, biases, at) {
+    const pairs = Object.entries(biases);
+    const list = take(BIAS.size * pairs.length);
+    pairs.forEach(([token, bias], index) => {
+      this.library.view.setUint32(list + BIAS.size * index + BIAS.token, Number(token), true);
+      this.library.view.setFloat32(list + BIAS.size * index + BIAS.bias, bias, true);
     });
-    return list;
+    return { [at]: list, [at + 4]: pairs.length };
+  }
+
+  /** Has thoughts and calls told apart from text. */
+  putApart(record) {
+    const { functions } = this.library;
+    this.putWords(record, { [APART.think]: functions.et_web_think(), [APART.call]: functions.et_web_call() });
+    return record;
   }
 
   putTurns(take, messages) {
@@ -186,8 +253,8 @@ export class Language {
 
   putParts(take, parts) {
     const list = take(PART.size * parts.length);
-    parts.forEach(({ kind, text, bytes, samples, width = 0, height = 0, rate = 0 }, index) => {
-      const data = text === undefined ? this.library.putBytes(take, bytes ?? samples) : this.library.put(take, text);
+    parts.forEach(({ kind, text, call, bytes, samples, width = 0, height = 0, rate = 0 }, index) => {
+      const data = call ? this.putCall(take, call) : this.putContent(take, text, bytes ?? samples);
       const count = (bytes ?? samples)?.length ?? 0;
       this.putWords(list + PART.size * index, {
         [PART.kind]: kind, [PART.data]: data, [PART.count]: count,
@@ -195,6 +262,16 @@ export class Language {
       });
     });
     return list;
+  }
+
+  putContent(take, text, bytes) {
+    return text === undefined ? this.library.putBytes(take, bytes) : this.library.put(take, text);
+  }
+
+  putCall(take, call) {
+    const record = take(CALL.size);
+    for (const name of ["id", "name", "arguments"]) this.putWords(record, this.putText(take, call[name], CALL[name]));
+    return record;
   }
 
   putSpeech(take, { language, task, timestamps, wordTimestamps, prompt }) {

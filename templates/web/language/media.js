@@ -1,7 +1,7 @@
 // Pictures and recordings as bytes, pixels and samples, which threads can exchange.
 
 /** The kinds of parts in `etbuild.h`. */
-export const KINDS = { text: 0, picture: 1, pixels: 2, sound: 3, samples: 4 };
+export const KINDS = { text: 0, picture: 1, pixels: 2, sound: 3, samples: 4, call: 5 };
 
 /** The prompt of a request: a text, or messages or parts whose pictures and recordings are in memory. */
 export async function exchangedPrompt(prompt) {
@@ -11,7 +11,9 @@ export async function exchangedPrompt(prompt) {
 
 async function exchangedMessage({ role, content }) {
   if (typeof content === "string") return { role, content };
-  return { role, content: await Promise.all(content.map(exchangedPart)) };
+  // A template has no thoughts of earlier answers.
+  const said = content.filter(({ type }) => type !== "thoughts");
+  return { role, content: await Promise.all(said.map(exchangedPart)) };
 }
 
 async function exchangedPart(part) {
@@ -23,8 +25,10 @@ async function exchangedPart(part) {
       return picture(part.image);
     case "audio":
       return recording(part.audio, part.sampleRate);
+    case "call":
+      return { kind: KINDS.call, call: part.call };
     default:
-      throw new TypeError(`there are no parts of type ${part.type}: a part is text, image or audio`);
+      throw new TypeError(`there are no parts of type ${part.type}: a part is text, image, audio or call`);
   }
 }
 

@@ -13,6 +13,15 @@ const requests = {
   async generate({ prompt, options, stopped }, send) {
     return model.generate(prompt, options, teller(stopped, send));
   },
+  async pieces({ messages, options, stopped }, send) {
+    return model.pieces(messages, options, teller(stopped, send));
+  },
+  async encode({ prompt, options }) {
+    return model.encode(prompt, options);
+  },
+  async decode({ tokens }) {
+    return model.decode(tokens);
+  },
   async transcribe({ recording, options, stopped }, send) {
     return model.transcribe(recording, options, teller(stopped, send));
   },

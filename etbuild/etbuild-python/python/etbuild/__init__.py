@@ -14,11 +14,12 @@ from etbuild.exporting import export
 
 if TYPE_CHECKING:
     from etbuild._native import Tensor
-    from etbuild.llm import Generation, LanguageModel
+    from etbuild.llm import Call, Generation, LanguageModel
     from etbuild.runtime import Method, Program, Runtime
     from etbuild.speech import Segment, Transcript, Word
 
 __all__ = [
+    "Call",
     "CommandError",
     "Deployment",
     "Diagnostic",
@@ -45,6 +46,7 @@ __all__ = [
 
 #: What the extension module has, imported at the first use: a wheel for another C library has the command alone.
 _LATE = {
+    "Call": "etbuild.llm",
     "Generation": "etbuild.llm",
     "LanguageModel": "etbuild.llm",
     "Method": "etbuild.runtime",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable, Iterable, Iterator, Mapping, Optional, Sequence, Union
 
@@ -11,7 +12,16 @@ from etbuild.media import message_parts, prompt_parts, sound
 from etbuild.runtime import PathLike
 from etbuild.speech import Segment, Transcript, Word
 
-__all__ = ["Generation", "LanguageModel"]
+__all__ = ["Call", "Generation", "LanguageModel"]
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of a tool. ``id`` is the ``tool_call_id`` of a message with its result; ``arguments`` is the text of a JSON object."""
+
+    id: str
+    name: str
+    arguments: str
 
 
 class Generation(Iterator[Any]):
@@ -40,9 +50,27 @@ class Generation(Iterator[Any]):
         """Why the answer ended: ``stop``, ``length`` or ``context``; ``None`` before."""
         return self._native.ended
 
+    @property
+    def thoughts(self) -> str:
+        """What the model has thought so far, with ``split_thoughts``."""
+        return self._native.thoughts
+
+    @property
+    def calls(self) -> list[Call]:
+        """The calls of tools so far."""
+        return [Call(*call) for call in self._native.calls]
+
     def text(self) -> str:
         """The rest of the answer as one text."""
-        return "".join(str(piece) for piece in self)
+        return self.message()["content"] or ""
+
+    def message(self) -> dict[str, Any]:
+        """The rest of the answer, to its end, as a message of a conversation, with its calls as OpenAI's clients send them."""
+        content: Optional[str] = "".join(str(piece) for piece in self)
+        if not self.calls:
+            return {"role": "assistant", "content": content}
+        calls = [{"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}} for call in self.calls]
+        return {"role": "assistant", "content": content or None, "tool_calls": calls}
 
 
 class LanguageModel:
@@ -84,13 +112,14 @@ class LanguageModel:
         json_schema: Union[None, str, Mapping[str, Any]] = None,
         regex: Optional[str] = None,
         grammar: Optional[str] = None,
+        stop: Union[str, Sequence[str]] = (),
     ) -> Generation:
         """Continues a text or token ids; options that are left out are those of the model, and an answer ends with the context.
 
         ``images`` are pictures, for a model that reads them: paths, bytes of PNG or JPEG files, ``PIL.Image`` or arrays of ``uint8``
         ``[height, width, 3]``. ``audio`` are sounds, for a model that hears: paths, bytes of WAV files, or pairs of samples and their
         rate. They stand at the marks of the text (``mark``), or ahead of a text without marks. ``json_schema`` (a JSON text or a
-        dictionary), ``regex`` or ``grammar`` (Lark's syntax) is the form of the answer.
+        dictionary), ``regex`` or ``grammar`` (Lark's syntax) is the form of the answer. The answer ends ahead of a text of ``stop``.
         """
         options = _options(locals())
         if isinstance(prompt, str):
@@ -121,6 +150,11 @@ class LanguageModel:
         json_schema: Union[None, str, Mapping[str, Any]] = None,
         regex: Optional[str] = None,
         grammar: Optional[str] = None,
+        stop: Union[str, Sequence[str]] = (),
+        tools: Union[None, str, Sequence[Mapping[str, Any]]] = None,
+        tool_choice: Optional[str] = None,
+        template_variables: Union[None, str, Mapping[str, Any]] = None,
+        split_thoughts: bool = False,
     ) -> Generation:
         """Answers the last of ``messages``, each ``{"role": ..., "content": ...}``, or a single message of the user.
 
@@ -128,9 +162,28 @@ class LanguageModel:
         ``{"type": "text", "text": ...}``, ``{"type": "image", "image": ...}``, ``{"type": "image_url", "image_url": {"url": ...}}`` with
         a ``data:`` URL, ``{"type": "audio", "audio": ...}``, ``{"type": "input_audio", "input_audio": {"data": ...}}``. A part of type
         ``image`` or ``audio`` alone stands for the next one of ``images`` or ``audio``, which are as for ``generate``.
+
+        ``tools`` are functions that the model may call, as OpenAI's clients send tools (a list or its JSON text): the answer's ``calls``
+        are the calls, and its ``message()`` belongs ahead of the results, each ``{"role": "tool", "tool_call_id": ..., "content": ...}``.
+        ``tool_choice`` is ``auto``, ``required`` or the name of a tool. ``template_variables`` are variables of the chat template, such as
+        ``{"enable_thinking": False}``. With ``split_thoughts``, what the model thinks before the answer is no part of the text, but the
+        answer's ``thoughts``.
         """
         options = _options(locals())
         return Generation(self._native.answer(message_parts(messages, images, audio), options))
+
+    def encode_messages(
+        self,
+        messages: Union[str, Sequence[Mapping[str, Any]]],
+        *,
+        images: Sequence[Any] = (),
+        audio: Sequence[Any] = (),
+        tools: Union[None, str, Sequence[Mapping[str, Any]]] = None,
+        template_variables: Union[None, str, Mapping[str, Any]] = None,
+    ) -> list[int]:
+        """The tokens of a conversation, up to the start of the answer: what the conversation takes of ``context``."""
+        options = _options(locals())
+        return self._native.encode_messages(message_parts(messages, images, audio), options)
 
     def transcribe(
         self,
@@ -158,7 +211,7 @@ class LanguageModel:
         told = on_segment and (lambda *made: on_segment(_segment(*made)))
         speech = dict(language=language, task=task, timestamps=timestamps, word_timestamps=word_timestamps, prompt=prompt)
         speech["on_segment"] = told
-        options = dict.fromkeys(_OPTIONS) | dict(max_new_tokens=max_new_tokens, temperature=temperature, seed=seed)
+        options = _options(dict(max_new_tokens=max_new_tokens, temperature=temperature, seed=seed))
         code, seconds, segments = self._native.transcribe(sound(recording), speech, options)
         return Transcript(code, seconds, [_segment(*segment) for segment in segments])
 
@@ -202,7 +255,12 @@ _OPTIONS = (
     "json_schema",
     "regex",
     "grammar",
+    "tools",
+    "tool_choice",
+    "template_variables",
 )
+#: The options that are JSON texts, or values of which ``json`` makes texts.
+_JSON = ("json_schema", "tools", "template_variables")
 
 
 def _segment(start: float, end: float, text: str, tokens: list[int], words: list[tuple[float, float, str]]) -> Segment:
@@ -210,7 +268,9 @@ def _segment(start: float, end: float, text: str, tokens: list[int], words: list
 
 
 def _options(given: Mapping[str, Any]) -> dict[str, Any]:
-    options = {name: given[name] for name in _OPTIONS}
-    if isinstance(options["json_schema"], Mapping):
-        options["json_schema"] = json.dumps(options["json_schema"])
-    return options
+    options = {name: given.get(name) for name in _OPTIONS}
+    for name in _JSON:
+        if options[name] is not None and not isinstance(options[name], str):
+            options[name] = json.dumps(options[name])
+    stop = given.get("stop", ())
+    return options | {"stop": [stop] if isinstance(stop, str) else list(stop), "split_thoughts": given.get("split_thoughts", False)}

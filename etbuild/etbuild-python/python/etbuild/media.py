@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import base64
+import json
 import os
 from dataclasses import dataclass
 from typing import Any, Iterable, Iterator, Mapping, Optional, Sequence, Union
@@ -99,14 +100,14 @@ def prompt_parts(prompt: str, mark: Optional[str], pictures: Sequence[Any], soun
 
 def message_parts(
     messages: Union[str, Sequence[Mapping[str, Any]]], pictures: Sequence[Any], sounds: Sequence[Any]
-) -> list[tuple[str, list[Part]]]:
-    """Roles and parts of messages. ``pictures`` and ``sounds`` stand for the parts without one, in order; ahead of the text of a single
+) -> list[tuple[str, list[Part], list[tuple[str, str, str]]]]:
+    """Roles, parts and calls of messages. ``pictures`` and ``sounds`` stand for the parts without one, in order; ahead of the text of a single
     message that is a text.
     """
     if isinstance(messages, str):
-        return [("user", prompt_parts(messages, None, pictures, sounds))]
+        return [("user", prompt_parts(messages, None, pictures, sounds), [])]
     left = {"picture": iter(pictures), "sound": iter(sounds)}
-    said = [(message["role"], list(_content(message["content"], left))) for message in messages]
+    said = [(message["role"], list(_said(message, left)), _calls(message)) for message in messages]
     for kind, rest in left.items():
         if next(rest, None) is not None:
             raise ValueError(f"there are more of `{_ARGUMENTS[kind]}` than parts of messages without a {kind}")
@@ -118,6 +119,25 @@ _ARGUMENTS = {"picture": "images", "sound": "audio"}
 #: The keys of a part, in the parts of OpenAI's clients and of the chat templates of ``transformers``.
 _PICTURES = ("image", "image_url", "url", "path", "base64")
 _SOUNDS = ("audio", "input_audio", "audio_url", "url", "path", "base64")
+
+
+def _calls(message: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """The calls that a message makes, or the call that a message of a tool answers: id, name and arguments of each."""
+    if message["role"] == "tool" and "tool_call_id" in message:
+        return [(message["tool_call_id"], message.get("name") or "", "{}")]
+    return [_call(call.get("id") or "", call["function"]) for call in message.get("tool_calls") or ()]
+
+
+def _call(name: str, function: Mapping[str, Any]) -> tuple[str, str, str]:
+    arguments = function["arguments"]
+    return name, function["name"], arguments if isinstance(arguments, str) else json.dumps(arguments)
+
+
+def _said(message: Mapping[str, Any], left: Mapping[str, Iterator[Any]]) -> Iterable[Part]:
+    """The parts of a message; a message of calls may have none."""
+    if message.get("tool_calls") and message.get("content") is None:
+        return []
+    return _content(message["content"], left)
 
 
 def _content(content: Any, left: Mapping[str, Iterator[Any]]) -> Iterable[Part]:

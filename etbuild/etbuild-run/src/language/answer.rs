@@ -1,6 +1,8 @@
 //! Answers as iterators.
 
-use et_llm::Ended;
+use std::collections::VecDeque;
+
+use et_llm::{Call, Ended, Piece};
 
 use super::{Advance, LanguageModel};
 use crate::Error;
@@ -24,6 +26,21 @@ impl<'m> Answer<'m> {
         self.collect()
     }
 
+    /// The pieces of the answer: text, thoughts and calls of tools.
+    pub const fn pieces(self) -> Pieces<'m> {
+        Pieces { answer: self, waiting: VecDeque::new() }
+    }
+
+    /// What the model has thought so far, if the options split thoughts off.
+    pub fn thoughts(&self) -> &str {
+        self.model.thoughts()
+    }
+
+    /// The calls of tools so far, each with the id by which a later message names the call.
+    pub fn calls(&self) -> &[(String, Call)] {
+        self.model.calls()
+    }
+
     /// The new tokens so far.
     pub fn tokens(&self) -> &[u32] {
         self.model.new_tokens()
@@ -34,16 +51,36 @@ impl<'m> Answer<'m> {
         self.model.ended()
     }
 
-    fn advance(&mut self) -> Result<Option<String>, Error> {
+    /// The next pieces, which are some; `None` at the end.
+    fn advance(&mut self) -> Result<Option<Vec<Piece>>, Error> {
         loop {
             match self.model.advance()? {
                 Advance::Read => {}
-                Advance::Token(_, text) if text.is_empty() => {}
-                Advance::Token(_, text) => return Ok(Some(text)),
+                Advance::Token(_, pieces) if pieces.is_empty() => {}
+                Advance::Token(_, pieces) => return Ok(Some(pieces)),
                 Advance::Ended(rest) => return Ok((!rest.is_empty()).then_some(rest)),
             }
         }
     }
+
+    /// As [`Self::advance`]; after an error, there is nothing further.
+    fn next_pieces(&mut self) -> Option<Result<Vec<Piece>, Error>> {
+        if self.failed {
+            return None;
+        }
+        let advanced = self.advance().transpose();
+        self.failed = matches!(advanced, Some(Err(_)));
+        advanced
+    }
+}
+
+/// The text of pieces.
+fn text(pieces: Vec<Piece>) -> String {
+    let text = |piece| match piece {
+        Piece::Text(text) => Some(text),
+        Piece::Thoughts(_) | Piece::Call(_) => None,
+    };
+    pieces.into_iter().filter_map(text).collect()
 }
 
 /// After an error, there is no further text.
@@ -51,12 +88,48 @@ impl Iterator for Answer<'_> {
     type Item = Result<String, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.failed {
-            return None;
+        loop {
+            match self.next_pieces()?.map(text) {
+                Ok(text) if text.is_empty() => {}
+                next => return Some(next),
+            }
         }
-        let advanced = self.advance().transpose();
-        self.failed = matches!(advanced, Some(Err(_)));
-        advanced
+    }
+}
+
+/// The pieces of an answer, as they come.
+pub struct Pieces<'m> {
+    answer: Answer<'m>,
+    waiting: VecDeque<Piece>,
+}
+
+impl Pieces<'_> {
+    /// The calls of tools so far, each with the id by which a later message names the call.
+    pub fn calls(&self) -> &[(String, Call)] {
+        self.answer.calls()
+    }
+
+    /// Why the answer ended; `None` before.
+    pub fn ended(&self) -> Option<Ended> {
+        self.answer.ended()
+    }
+}
+
+/// After an error, there is no further piece.
+impl Iterator for Pieces<'_> {
+    type Item = Result<Piece, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Some(piece) = self.waiting.pop_front() {
+            return Some(Ok(piece));
+        }
+        match self.answer.next_pieces()? {
+            Ok(pieces) => {
+                self.waiting.extend(pieces);
+                self.waiting.pop_front().map(Ok)
+            }
+            Err(error) => Some(Err(error)),
+        }
     }
 }
 

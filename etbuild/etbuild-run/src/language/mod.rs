@@ -9,11 +9,11 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Instant;
 
-use et_llm::{Continuation, Guesses, Limits, Model, Sampler, Session, Step, Text, TextStream};
+use et_llm::{AnswerPieces, AnswerSpec, Continuation, Guesses, Limits, Model, Sampler, Session, Step, Text};
 use et_module::FileBytes;
 
-pub use answer::{Answer, Tokens};
-pub use et_llm::{Constraint, Content, Ended, Sampling};
+pub use answer::{Answer, Pieces, Tokens};
+pub use et_llm::{Call, Choice, Constraint, Content, Ended, NamedCall, Piece, Sampling, Tools};
 #[cfg(feature = "media")]
 pub use et_llm::{Heard, SeeHeard, Segment, SpokenTask, SpokenWord, Transcript, Wanted};
 #[cfg(feature = "media")]
@@ -53,19 +53,25 @@ struct Current {
     most: usize,
     /// The decoder; `None` where tokens are wanted.
     text: Option<Rc<dyn Text>>,
-    stream: TextStream,
+    answer: AnswerPieces,
+    /// The number of the next call, which makes its id.
+    next_call: u64,
+    /// What the model thought so far.
+    thoughts: String,
+    /// The calls so far, with their ids.
+    calls: Vec<(String, Call)>,
     ended: Option<Ended>,
 }
 
 /// A step of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Advance {
-    /// The model has read a piece of the prompt.
+    /// The model has read a chunk of the prompt.
     Read,
-    /// A new token, and the text that the token makes certain; no text after a prompt of tokens.
-    Token(u32, String),
-    /// The end of the text, with the rest of the text.
-    Ended(String),
+    /// A new token, and the pieces that the token makes certain; none after a prompt of tokens.
+    Token(u32, Vec<Piece>),
+    /// The end of the text, with the rest of the pieces.
+    Ended(Vec<Piece>),
 }
 
 impl Loader {
@@ -144,10 +150,16 @@ impl LanguageModel {
     }
 
     /// Begins to continue tokens, which [`Self::advance`] goes on with; `text` decodes the answer, if text is wanted.
-    fn begin(&mut self, tokens: Vec<u32>, text: Option<Rc<dyn Text>>, options: &Options) -> Result<(), Error> {
+    fn begin(
+        &mut self,
+        tokens: Vec<u32>,
+        text: Option<Rc<dyn Text>>,
+        AnswerSpec { constraint, behind, shown, reader }: AnswerSpec,
+        options: &Options,
+    ) -> Result<(), Error> {
         let Self { session, current } = self;
         *current = None;
-        let sampler = options.sampler(session)?;
+        let sampler = options.sampler(session, (behind, constraint))?;
         let tokens = session.model.open(tokens)?;
         if let Some(context) = session.model.context().filter(|context| tokens.len() > *context) {
             return Err(et_llm::Error::ContextFull { tokens: tokens.len(), context }.into());
@@ -162,40 +174,40 @@ impl LanguageModel {
             sampler,
             most: options.max_new_tokens.unwrap_or(usize::MAX),
             text,
-            stream: TextStream::default(),
+            answer: AnswerPieces::new(options.text(shown), reader),
+            next_call: Call::first(tokens.len()),
+            thoughts: String::new(),
+            calls: Vec::new(),
             ended: None,
         });
         Ok(())
     }
 
-    /// Goes on with the text that was begun last: reads a piece of the prompt, or picks a token. [`Advance::Ended`] without a text.
+    /// Goes on with the text that was begun last: reads a chunk of the prompt, or picks a token. [`Advance::Ended`] without a text.
     ///
     /// # Errors
     /// The program fails; the answer cannot keep its form.
     pub fn advance(&mut self) -> Result<Advance, Error> {
         let Self { session, current } = self;
         let Some(current) = current.as_mut().filter(|current| current.ended.is_none()) else {
-            return Ok(Advance::Ended(String::new()));
+            return Ok(Advance::Ended(Vec::new()));
         };
         if let Some(piece) = current.pieces.pop() {
             return self.read(&piece);
         }
+        if current.answer.is_stopped() {
+            return current.end(Ended::Stopped);
+        }
         let limits = Limits { tokens: current.most, stops: &session.facts.stops };
-        let Current { continuation, sampler, stream, text, ended, .. } = current;
+        let Current { continuation, sampler, .. } = current;
         let step = continuation.step(&mut session.model, session.speculation.as_mut(), sampler, &limits)?;
-        let text = text.as_deref();
-        Ok(match step {
-            Step::Token(token) => {
-                Advance::Token(token, text.map_or(Ok(String::new()), |text| stream.push(text, token))?)
-            }
-            Step::Ended(reason) => {
-                *ended = Some(reason);
-                Advance::Ended(text.map_or(Ok(String::new()), |text| stream.finish(text))?)
-            }
-        })
+        match step {
+            Step::Token(token) => current.token(token),
+            Step::Ended(reason) => current.end(reason),
+        }
     }
 
-    /// Reads a piece of the prompt; a text that lacks a piece has no continuation.
+    /// Reads a chunk of the prompt; a text that lacks a piece has no continuation.
     fn read(&mut self, piece: &[u32]) -> Result<Advance, Error> {
         match self.session.model.read(piece) {
             Ok(_) => Ok(Advance::Read),
@@ -207,6 +219,16 @@ impl LanguageModel {
         }
     }
 
+    /// What the model has thought in the answer that was begun last, if the options split thoughts off.
+    pub fn thoughts(&self) -> &str {
+        self.current.as_ref().map_or("", |current| &current.thoughts)
+    }
+
+    /// The calls of tools in the answer that was begun last, each with the id by which a later message names the call.
+    pub fn calls(&self) -> &[(String, Call)] {
+        self.current.as_ref().map_or(&[], |current| &current.calls)
+    }
+
     /// The new tokens of the text that was begun last.
     pub fn new_tokens(&self) -> &[u32] {
         self.current.as_ref().map_or(&[], |current| current.continuation.tokens())
@@ -215,6 +237,41 @@ impl LanguageModel {
     /// Why the text that was begun last ended; `None` before.
     pub fn ended(&self) -> Option<Ended> {
         self.current.as_ref().and_then(|current| current.ended)
+    }
+}
+
+impl Current {
+    fn token(&mut self, token: u32) -> Result<Advance, Error> {
+        let pieces = match &self.text {
+            Some(text) => self.answer.push(&**text, token)?,
+            None => Vec::new(),
+        };
+        self.keep(&pieces);
+        Ok(Advance::Token(token, pieces))
+    }
+
+    fn end(&mut self, reason: Ended) -> Result<Advance, Error> {
+        self.ended = Some(reason);
+        let pieces = match &self.text {
+            Some(text) => self.answer.finish(&**text)?,
+            None => Vec::new(),
+        };
+        self.keep(&pieces);
+        Ok(Advance::Ended(pieces))
+    }
+
+    /// Keeps thoughts and calls.
+    fn keep(&mut self, pieces: &[Piece]) {
+        for piece in pieces {
+            match piece {
+                Piece::Text(_) => {}
+                Piece::Thoughts(text) => self.thoughts.push_str(text),
+                Piece::Call(call) => {
+                    self.calls.push((Call::id(self.next_call), call.clone()));
+                    self.next_call += 1;
+                }
+            }
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! How an answer is made.
 
-use et_llm::{Constraint, Sampler, Sampling, Session};
+use et_llm::{AnswerText, Constraint, Matcher, Message, Question, Sampler, Sampling, Session, Tools};
 
 use crate::Error;
 
@@ -15,6 +15,14 @@ pub struct Options {
     pub logit_bias: Vec<(u32, f32)>,
     /// The form of the answer; needs the feature `constrain`.
     pub constraint: Option<Constraint>,
+    /// Texts that end the answer, and are no part of it.
+    pub stops: Vec<String>,
+    /// The tools that the model may call in a conversation.
+    pub tools: Option<Tools>,
+    /// Variables of the chat template for a conversation, a JSON object such as `{"enable_thinking": false}`.
+    pub template_variables: Option<String>,
+    /// Whether thoughts are no part of the text of an answer in a conversation, but [`super::Answer::thoughts`].
+    pub splits_thoughts: bool,
 }
 
 impl Options {
@@ -39,11 +47,47 @@ impl Options {
         self
     }
 
-    pub(super) fn sampler(&self, session: &Session) -> Result<Sampler, Error> {
+    /// An answer that ends ahead of one of these texts.
+    #[must_use]
+    pub fn stops(mut self, stops: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.stops = stops.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// An answer that may call these tools.
+    #[must_use]
+    pub fn tools(mut self, tools: Tools) -> Self {
+        self.tools = Some(tools);
+        self
+    }
+
+    /// The sampler of an answer whose form, if the conversation demands one, is `demanded`, behind a token or from the beginning.
+    pub(super) fn sampler(
+        &self,
+        session: &Session,
+        (behind, demanded): (Option<u32>, Option<Constraint>),
+    ) -> Result<Sampler, Error> {
         let sampling = self.sampling.unwrap_or_else(|| session.sampling()).checked()?;
-        let matcher = self.constraint.as_ref().map(|constraint| session.matcher(constraint)).transpose()?;
+        let constraint = demanded.as_ref().or(self.constraint.as_ref());
+        let matcher: Option<Box<dyn Matcher>> = constraint.map(|form| session.matcher(form)).transpose()?;
         let mut sampler = Sampler::new(sampling).biased(self.logit_bias.clone());
-        sampler.begin(matcher);
+        sampler.begin_behind(behind, matcher);
         Ok(sampler)
+    }
+
+    /// The text of an answer in which these special tokens are text.
+    pub(super) fn text(&self, shown: Vec<(u32, &'static str)>) -> AnswerText {
+        AnswerText::new(shown, self.stops.clone())
+    }
+
+    /// What a conversation asks for.
+    pub(super) fn question<'q>(&'q self, messages: &'q [Message]) -> Question<'q> {
+        Question {
+            messages,
+            tools: self.tools.as_ref(),
+            variables: self.template_variables.as_deref(),
+            has_form: self.constraint.is_some(),
+            splits_thoughts: self.splits_thoughts,
+        }
     }
 }

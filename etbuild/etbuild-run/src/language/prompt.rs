@@ -1,6 +1,6 @@
 //! Prompts: texts, conversations, tokens, with pictures and sounds.
 
-use et_llm::{Content, Message, Part, Session};
+use et_llm::{AnswerSpec, Content, Message, NamedCall, Part, Session};
 
 use super::{Answer, LanguageModel, Options, Tokens};
 use crate::Error;
@@ -14,11 +14,13 @@ pub enum Role {
     User,
     /// The model.
     Assistant,
+    /// A tool, with the result of a call.
+    Tool,
 }
 
 impl Role {
     /// Every role.
-    pub const ALL: [Self; 3] = [Self::System, Self::User, Self::Assistant];
+    pub const ALL: [Self; 4] = [Self::System, Self::User, Self::Assistant, Self::Tool];
 
     /// The name in chat templates.
     pub const fn name(self) -> &'static str {
@@ -26,6 +28,7 @@ impl Role {
             Self::System => "system",
             Self::User => "user",
             Self::Assistant => "assistant",
+            Self::Tool => "tool",
         }
     }
 }
@@ -37,29 +40,51 @@ pub struct Turn<'t> {
     pub role: Role,
     /// The texts, pictures and sounds of the message, in order.
     pub parts: Vec<Content<'t>>,
+    /// The calls of tools that a message of the model makes, or the call whose result a message of a tool has.
+    pub calls: Vec<NamedCall<'t>>,
 }
 
 impl<'t> Turn<'t> {
     /// A text of the user.
     pub fn user(text: &'t str) -> Self {
-        Self { role: Role::User, parts: vec![Content::Text(text)] }
+        Self::new(Role::User, vec![Content::Text(text)])
     }
 
     /// An answer of the model.
     pub fn assistant(text: &'t str) -> Self {
-        Self { role: Role::Assistant, parts: vec![Content::Text(text)] }
+        Self::new(Role::Assistant, vec![Content::Text(text)])
     }
 
     /// Instructions.
     pub fn system(text: &'t str) -> Self {
-        Self { role: Role::System, parts: vec![Content::Text(text)] }
+        Self::new(Role::System, vec![Content::Text(text)])
+    }
+
+    /// The result of a call.
+    pub fn result(call: NamedCall<'t>, text: &'t str) -> Self {
+        Self { calls: vec![call], ..Self::new(Role::Tool, vec![Content::Text(text)]) }
+    }
+
+    /// A message of these parts.
+    pub const fn new(role: Role, parts: Vec<Content<'t>>) -> Self {
+        Self { role, parts, calls: Vec::new() }
     }
 
     /// The message for the chat template. A text alone is the content of the message.
     fn read(&self, session: &Session) -> Result<Message, Error> {
-        match self.parts.as_slice() {
-            [Content::Text(text)] => Ok(Message::new(self.role.name(), *text)),
-            parts => Ok(session.message(self.role.name(), read(session, parts)?)),
+        let message = match self.parts.as_slice() {
+            [] => Message::new(self.role.name(), ""),
+            [Content::Text(text)] => Message::new(self.role.name(), *text),
+            parts => session.message(self.role.name(), read(session, parts)?),
+        };
+        match (self.role, self.calls.as_slice()) {
+            (_, []) => Ok(message),
+            (Role::Assistant, calls) => Ok(message.calling(calls)),
+            (Role::Tool, [call]) => Ok(message.answering(call)),
+            _ => Err(Error::from(et_llm::Error::question(
+                "messages",
+                "calls belong to messages of the model, and a single one to the message of a tool",
+            ))),
         }
     }
 }
@@ -105,7 +130,7 @@ impl LanguageModel {
     pub fn begin_parts(&mut self, parts: &[Content<'_>], options: &Options) -> Result<(), Error> {
         self.refuse_prompts()?;
         let prompt = self.session.prompt_of_parts(&read(&self.session, parts)?)?;
-        self.begin_prompt(prompt, options)
+        self.begin_prompt(prompt, AnswerSpec::default(), options)
     }
 
     /// Begins to answer in a conversation, for [`Self::advance`].
@@ -114,9 +139,21 @@ impl LanguageModel {
     /// As [`Self::chat`].
     pub fn begin_turns(&mut self, turns: &[Turn<'_>], options: &Options) -> Result<(), Error> {
         self.refuse_prompts()?;
+        let (prompt, spec) = self.asked(turns, options)?;
+        self.begin_prompt(prompt, spec, options)
+    }
+
+    /// The tokens of a conversation, up to the start of the answer: what the conversation takes of the context.
+    ///
+    /// # Errors
+    /// As [`Self::chat`].
+    pub fn encode_turns(&self, turns: &[Turn<'_>], options: &Options) -> Result<Vec<u32>, Error> {
+        Ok(self.asked(turns, options)?.0.tokens)
+    }
+
+    fn asked(&self, turns: &[Turn<'_>], options: &Options) -> Result<(et_llm::Prompt, AnswerSpec), Error> {
         let messages = turns.iter().map(|turn| turn.read(&self.session)).collect::<Result<Vec<_>, _>>()?;
-        let prompt = self.session.prompt_of_messages(&messages)?;
-        self.begin_prompt(prompt, options)
+        Ok(self.session.ask(&options.question(&messages))?)
     }
 
     /// Begins to continue tokens, for [`Self::advance`].
@@ -125,7 +162,10 @@ impl LanguageModel {
     /// As [`Self::generate_tokens`].
     pub fn begin_tokens(&mut self, tokens: &[u32], options: &Options) -> Result<(), Error> {
         self.refuse_prompts()?;
-        self.begin(tokens.to_vec(), None, options)
+        if !options.stops.is_empty() {
+            return Err(et_llm::Error::question("stops", "stop texts are for prompts of text").into());
+        }
+        self.begin(tokens.to_vec(), None, AnswerSpec::default(), options)
     }
 
     /// Refuses prompts for a model that makes transcripts alone.
@@ -134,10 +174,10 @@ impl LanguageModel {
     }
 
     /// Makes the pictures of a prompt those of the next text.
-    fn begin_prompt(&mut self, prompt: et_llm::Prompt, options: &Options) -> Result<(), Error> {
+    fn begin_prompt(&mut self, prompt: et_llm::Prompt, spec: AnswerSpec, options: &Options) -> Result<(), Error> {
         let text = self.session.text()?;
         self.current = None;
         self.session.model.show(&prompt.tiles);
-        self.begin(prompt.tokens, Some(text), options)
+        self.begin(prompt.tokens, Some(text), spec, options)
     }
 }

@@ -31,6 +31,9 @@ pub struct Language {
     /// System prompt of a conversation
     #[arg(long, value_name = "TEXT", requires = "chat")]
     pub system: Option<String>,
+    /// Variables of the chat template, a JSON object such as {"enable_thinking": false}
+    #[arg(long, value_name = "JSON", requires = "chat")]
+    pub template_variables: Option<String>,
     /// Continue the token ids in this file, separated by white space
     #[arg(long, value_name = "FILE")]
     pub tokens_in: Option<PathBuf>,

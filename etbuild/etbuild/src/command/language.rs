@@ -160,6 +160,7 @@ fn request(language: &Language) -> Request {
         tokens_in: language.tokens_in,
         chat: language.chat,
         system: language.system,
+        template_variables: language.template_variables,
         max_new_tokens: language.max_new_tokens,
         temperature: language.temperature,
         top_k: language.top_k,

@@ -174,6 +174,7 @@ impl Call {
         self.text("--prompt", &language.prompt);
         self.text("--pair", &language.pair);
         self.text("--system", &language.system);
+        self.text("--template-variables", &language.template_variables);
         self.text("--language", &language.speech.language);
         self.text("--task", &language.speech.task.map(SpokenTask::name));
         self.text("--max-new-tokens", &language.max_new_tokens);

@@ -39,6 +39,8 @@ pub struct Request {
     pub chat: bool,
     /// The system message of the conversation.
     pub system: Option<String>,
+    /// Variables of the chat template, a JSON object.
+    pub template_variables: Option<String>,
     /// The most new tokens.
     pub max_new_tokens: Option<usize>,
     /// As in [`crate::Sampling`]; the default of the program file for `None`.
@@ -187,6 +189,7 @@ impl Request {
                 Err("--prompt, --prompt-file, --chat or --tokens-in is needed".to_owned())
             }
             _ if self.system.is_some() && !self.chat => Err("--system needs --chat".to_owned()),
+            _ if self.template_variables.is_some() && !self.chat => Err("--template-variables needs --chat".to_owned()),
             _ => Ok(()),
         }
     }
@@ -216,6 +219,7 @@ impl Request {
             "--tokens-in" => self.tokens_in = Some(value()?.into()),
             "--chat" => self.chat = true,
             "--system" => self.system = Some(text(value()?)),
+            "--template-variables" => self.template_variables = Some(text(value()?)),
             "--max-new-tokens" => self.max_new_tokens = Some(number(name, value()?)?),
             "--temperature" => self.temperature = Some(within(name, number(name, value()?)?, f32::MAX)?),
             "--top-k" => self.top_k = Some(number(name, value()?)?),
@@ -354,6 +358,7 @@ mod tests {
             "--prompt a --tokens-in b",
             "--chat --tokens-in b",
             "--prompt a --system b",
+            "--prompt a --template-variables {}",
             "--prompt a --prompt-file b",
             "--prompt a --typical-p 2",
             "--prompt a --logit-bias 1",

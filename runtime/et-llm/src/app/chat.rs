@@ -9,7 +9,7 @@ use super::Request;
 use super::channels::Channels;
 use super::continuation::Run;
 use super::prompt::{First, parts, picture};
-use crate::{Error, Message, Picture, Prompt, Session, Text, Viewer};
+use crate::{Error, Message, Picture, Prompt, Question, Session, Text, Viewer};
 
 /// The line that begins a conversation anew.
 const ANEW: &str = "/new";
@@ -30,7 +30,8 @@ pub fn converse(
     let system: Vec<Message> = request.system.iter().map(|system| Message::new("system", system)).collect();
     let (messages, most) = (if earlier.is_empty() { system.clone() } else { earlier }, request.max_new_tokens);
     let fixed = messages.iter().take_while(|message| message.role == "system").count();
-    let mut talk = Conversation { text, viewer, messages, fixed, most };
+    let variables = request.template_variables.clone();
+    let mut talk = Conversation { text, viewer, messages, fixed, variables, most };
     let mut run = Run::new(session, request)?;
     let (mut tokens, mut pictures) = (Vec::new(), first.pictures);
     if let Some(prompt) = first.text {
@@ -79,6 +80,8 @@ struct Conversation {
     messages: Vec<Message>,
     /// How many messages at the beginning are never left out.
     fixed: usize,
+    /// Variables of the chat template, a JSON object.
+    variables: Option<String>,
     most: Option<usize>,
 }
 
@@ -112,7 +115,9 @@ impl Conversation {
     /// The prompt of the conversation, without the oldest messages that exceed the context.
     fn fitting(&mut self, run: &Run<'_>) -> Result<Prompt, Error> {
         loop {
-            let text = self.text.conversation(&self.messages)?;
+            let variables = self.variables.as_deref();
+            let question = Question { messages: &self.messages, variables, ..Question::default() };
+            let text = self.text.render(&question.conversation())?;
             let prompt = Prompt::of_conversation(&text, &self.messages, &*self.text, self.viewer.as_deref())?;
             let fits = run.session.model.context().is_none_or(|context| prompt.tokens.len() < context);
             let pair = self.fixed..self.fixed + 2;

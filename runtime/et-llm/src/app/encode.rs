@@ -84,6 +84,7 @@ fn check(request: &Request) -> Result<(), Error> {
         ("--stream", request.stream),
         ("--chat", request.chat),
         ("--system", request.system.is_some()),
+        ("--template-variables", request.template_variables.is_some()),
         ("--max-new-tokens", request.max_new_tokens.is_some()),
         ("--temperature", request.temperature.is_some()),
         ("--stop", !request.stops.is_empty()),

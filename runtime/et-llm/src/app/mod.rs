@@ -177,6 +177,8 @@ Continues a text, answers in a conversation, or measures itself. New text goes t
   --prompt-file FILE   the file with this text; - for the standard input; for an encoder, a text per line
   --chat               a conversation: a line of the standard input is a message; /new begins anew
   --system TEXT        what a conversation begins with
+  --template-variables JSON
+                       variables of the chat template, such as {{\"enable_thinking\": false}}
 {images}{sounds}  --pair TEXT          the second text of a pair, for an encoder such as a reranker
   --json               answers of an encoder as JSON objects, a line each
   --tokens-in FILE     tokens to continue, numbers with blanks between them

@@ -1,13 +1,12 @@
 //! Plain texts: `/v1/completions`.
 
-use et_llm::{Error, Text};
+use et_llm::{AnswerReader, Error, Piece, Text};
 use serde_json::{Map, Value, json};
 
 use super::shape::{Asked, Place, Prompt, Shape};
 use crate::error::ApiError;
 use crate::request::{Parameters, Wanted};
 use crate::scheduler::{Alternative, Likelihood};
-use crate::tools::{Part, Reader};
 
 /// The shape of plain texts.
 pub static COMPLETION: Completion = Completion;
@@ -43,19 +42,20 @@ impl Shape for Completion {
         Ok(Box::new(move |text, _| {
             let mut asked = Asked::plain(tokens(text)?);
             if echoes {
-                asked.reader = Reader::behind(text.decode(&asked.prompt.tokens)?);
+                let echo = Some(text.decode(&asked.prompt.tokens)?);
+                asked.answer.reader = Box::new(Echo { text: echo, reader: asked.answer.reader });
             }
             Ok(asked)
         }))
     }
 
-    fn whole(&self, parts: &[Part], likelihoods: Option<&[Likelihood]>, _place: Place<'_>) -> Value {
-        let text: String = parts.iter().map(text_of).collect();
+    fn whole(&self, pieces: &[Piece], likelihoods: Option<&[Likelihood]>, _place: Place<'_>) -> Value {
+        let text: String = pieces.iter().map(text_of).collect();
         json!({ "text": text, "logprobs": likelihoods.map(|likelihoods| logprobs(likelihoods, 0)) })
     }
 
-    fn piece(&self, part: &Part, likelihoods: Option<&[Likelihood]>, place: Place<'_>) -> Value {
-        json!({ "text": text_of(part), "logprobs": likelihoods.map(|likelihoods| logprobs(likelihoods, place.start)) })
+    fn piece(&self, piece: &Piece, likelihoods: Option<&[Likelihood]>, place: Place<'_>) -> Value {
+        json!({ "text": text_of(piece), "logprobs": likelihoods.map(|likelihoods| logprobs(likelihoods, place.start)) })
     }
 
     fn first(&self) -> Option<Value> {
@@ -67,11 +67,41 @@ impl Shape for Completion {
     }
 }
 
-/// The text of a part: plain texts have no others.
-const fn text_of(part: &Part) -> &str {
-    match part {
-        Part::Text(text) => text.as_str(),
-        Part::Reasoning(_) | Part::Call(_) => "",
+/// The text of a piece: plain texts have no others.
+const fn text_of(piece: &Piece) -> &str {
+    match piece {
+        Piece::Text(text) => text.as_str(),
+        Piece::Thoughts(_) | Piece::Call(_) => "",
+    }
+}
+
+/// Reads an answer behind the text of its prompt.
+struct Echo {
+    /// The text, until it was read.
+    text: Option<String>,
+    reader: Box<dyn AnswerReader>,
+}
+
+impl Echo {
+    /// Pieces of the answer, the first of them behind the text.
+    fn behind(&mut self, pieces: Vec<Piece>) -> Vec<Piece> {
+        self.text.take().map(Piece::Text).into_iter().chain(pieces).collect()
+    }
+}
+
+impl AnswerReader for Echo {
+    fn push(&mut self, text: &str) -> Vec<Piece> {
+        let pieces = self.reader.push(text);
+        self.behind(pieces)
+    }
+
+    fn finish(&mut self) -> Vec<Piece> {
+        let pieces = self.reader.finish();
+        self.behind(pieces)
+    }
+
+    fn again(&self) -> Box<dyn AnswerReader> {
+        Box::new(Self { text: self.text.clone(), reader: self.reader.again() })
     }
 }
 

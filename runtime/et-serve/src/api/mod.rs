@@ -7,6 +7,7 @@ mod message;
 mod rerank;
 mod shape;
 mod texts;
+mod tools;
 mod transcription;
 
 pub use chat::CHAT;

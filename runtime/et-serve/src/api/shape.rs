@@ -1,39 +1,32 @@
 //! The two shapes of requests and answers: conversations and plain texts.
 
-use et_llm::{Text, Viewer};
+use et_llm::{AnswerSpec, Piece, Text, Viewer};
 use serde_json::{Value, json};
 
 use crate::error::ApiError;
-use crate::request::{Form, Parameters, Wanted};
+use crate::request::{Parameters, Wanted};
 use crate::scheduler::{Ended, Likelihood, Reason};
-use crate::tools::{Part, Reader};
 
 /// What a prompt asks for.
 pub struct Asked {
     /// The prompt.
     pub prompt: et_llm::Prompt,
-    /// The form of the answer that the tools of the request demand, if any.
-    pub form: Option<Form>,
-    /// The token behind which the form of the answer holds, if not from the beginning.
-    pub behind: Option<u32>,
-    /// Special tokens that are text in this answer.
-    pub shown: Vec<(u32, &'static str)>,
-    /// Reads the parts of the answer.
-    pub reader: Reader,
+    /// How the answer is made and read.
+    pub answer: AnswerSpec,
 }
 
 impl Asked {
     /// A prompt whose answer is text.
     pub fn plain(tokens: Vec<u32>) -> Self {
         let prompt = et_llm::Prompt::plain(tokens);
-        Self { prompt, form: None, behind: None, shown: Vec::new(), reader: Reader::default() }
+        Self { prompt, answer: AnswerSpec::default() }
     }
 }
 
 /// Makes the tokens of a prompt, with pictures where the model reads pictures.
 pub type Prompt = Box<dyn FnOnce(&dyn Text, Option<&dyn Viewer>) -> Result<Asked, ApiError> + Send>;
 
-/// Where in an answer a part is.
+/// Where in an answer a piece is.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'p> {
     /// The name of the answer, for names of calls.
@@ -61,10 +54,10 @@ pub trait Shape: Send + Sync {
     fn take(&self, parameters: &mut Parameters, wanted: &mut Wanted) -> Result<Prompt, ApiError>;
 
     /// The choice of a whole answer, without index and reason.
-    fn whole(&self, parts: &[Part], likelihoods: Option<&[Likelihood]>, place: Place<'_>) -> Value;
+    fn whole(&self, pieces: &[Piece], likelihoods: Option<&[Likelihood]>, place: Place<'_>) -> Value;
 
-    /// The choice of a part, without index and reason.
-    fn piece(&self, part: &Part, likelihoods: Option<&[Likelihood]>, place: Place<'_>) -> Value;
+    /// The choice of a piece, without index and reason.
+    fn piece(&self, piece: &Piece, likelihoods: Option<&[Likelihood]>, place: Place<'_>) -> Value;
 
     /// The choice of a first piece without text, in a shape with such a piece.
     fn first(&self) -> Option<Value>;

@@ -1,12 +1,12 @@
 //! The parts that all answers to a request share, and the state of each answer.
 
+use et_llm::{AnswerReader, Piece};
 use serde_json::{Value, json};
 use tokio_stream::StreamMap;
 use tokio_stream::wrappers::UnboundedReceiverStream;
 
 use crate::api::{Place, Shape, choice};
 use crate::scheduler::{Ended, Event, Failure, Likelihood};
-use crate::tools::{Part, Reader};
 
 /// The events of all answers to a request, by the index of the answer.
 pub type Events = StreamMap<usize, UnboundedReceiverStream<Event>>;
@@ -50,11 +50,11 @@ impl Frame {
 /// The state of an answer, one of the choices of a response.
 pub struct Answer {
     index: usize,
-    reader: Reader,
+    reader: Box<dyn AnswerReader>,
     /// The characters and the calls so far.
     start: usize,
     calls: usize,
-    parts: Vec<Part>,
+    pieces: Vec<Piece>,
     likelihoods: Option<Vec<Likelihood>>,
     /// The end, once it has come.
     pub ended: Option<Ended>,
@@ -62,8 +62,8 @@ pub struct Answer {
 
 impl Answer {
     /// An answer without parts.
-    pub const fn new(index: usize, reader: Reader) -> Self {
-        Self { index, reader, start: 0, calls: 0, parts: Vec::new(), likelihoods: None, ended: None }
+    pub const fn new(index: usize, reader: Box<dyn AnswerReader>) -> Self {
+        Self { index, reader, start: 0, calls: 0, pieces: Vec::new(), likelihoods: None, ended: None }
     }
 
     /// Keeps what an event brings.
@@ -73,11 +73,11 @@ impl Answer {
     pub fn keep(&mut self, event: Event) -> Result<(), Failure> {
         match event {
             Event::Piece { text, likelihood } => {
-                self.parts.extend(self.reader.push(&text));
+                self.pieces.extend(self.reader.push(&text));
                 likelihood.into_iter().for_each(|one| self.likelihoods.get_or_insert_default().push(one));
             }
             Event::Ended(ended) => {
-                self.parts.extend(self.reader.finish());
+                self.pieces.extend(self.reader.finish());
                 self.ended = Some(ended);
             }
             Event::Failed(failure) => return Err(failure),
@@ -87,8 +87,8 @@ impl Answer {
 
     /// The choice with all parts.
     pub fn whole(&self, frame: &Frame) -> Value {
-        let has_calls = self.parts.iter().any(|part| matches!(part, Part::Call(_)));
-        let whole = frame.shape.whole(&self.parts, self.likelihoods.as_deref(), self.place(frame));
+        let has_calls = self.pieces.iter().any(|piece| matches!(piece, Piece::Call(_)));
+        let whole = frame.shape.whole(&self.pieces, self.likelihoods.as_deref(), self.place(frame));
         choice(whole, self.index, self.ended.map(|ended| ended.reason), has_calls)
     }
 
@@ -99,12 +99,12 @@ impl Answer {
     pub fn pieces(&mut self, frame: &Frame, event: Event) -> Result<Vec<Value>, Failure> {
         match event {
             Event::Piece { text, likelihood } => {
-                let parts = self.reader.push(&text);
-                Ok(self.shown(frame, parts, likelihood))
+                let said = self.reader.push(&text);
+                Ok(self.shown(frame, said, likelihood))
             }
             Event::Ended(ended) => {
-                let parts = self.reader.finish();
-                let mut pieces = self.shown(frame, parts, None);
+                let said = self.reader.finish();
+                let mut pieces = self.shown(frame, said, None);
                 pieces.push(choice(frame.shape.last(), self.index, Some(ended.reason), self.calls > 0));
                 self.ended = Some(ended);
                 Ok(pieces)
@@ -114,20 +114,20 @@ impl Answer {
     }
 
     /// The choices of parts; the likelihood of a token comes with the first part, or with an empty text.
-    fn shown(&mut self, frame: &Frame, mut parts: Vec<Part>, likelihood: Option<Likelihood>) -> Vec<Value> {
+    fn shown(&mut self, frame: &Frame, mut said: Vec<Piece>, likelihood: Option<Likelihood>) -> Vec<Value> {
         let mut likelihood = likelihood.map(|likelihood| [likelihood]);
-        if parts.is_empty() && likelihood.is_some() {
-            parts.push(Part::Text(String::new()));
+        if said.is_empty() && likelihood.is_some() {
+            said.push(Piece::Text(String::new()));
         }
         let mut pieces = Vec::new();
-        for part in parts {
+        for piece in said {
             let likelihood = likelihood.take();
-            let piece = frame.shape.piece(&part, likelihood.as_ref().map(<[_; 1]>::as_slice), self.place(frame));
-            pieces.push(choice(piece, self.index, None, false));
-            match &part {
-                Part::Text(text) => self.start += text.chars().count(),
-                Part::Reasoning(_) => {}
-                Part::Call(_) => self.calls += 1,
+            let shaped = frame.shape.piece(&piece, likelihood.as_ref().map(<[_; 1]>::as_slice), self.place(frame));
+            pieces.push(choice(shaped, self.index, None, false));
+            match &piece {
+                Piece::Text(text) => self.start += text.chars().count(),
+                Piece::Thoughts(_) => {}
+                Piece::Call(_) => self.calls += 1,
             }
         }
         pieces

@@ -30,6 +30,11 @@ const FORMAT: &str = "response_format";
 const STRUCTURED: &str = "structured_outputs";
 
 impl Form {
+    /// The form of the answer that the choice of a tool demands.
+    pub fn of_tool(constraint: Constraint) -> Self {
+        Self { parameter: "tool_choice".to_owned(), constraint }
+    }
+
     /// Takes the parameters about the form; `None` for any form.
     ///
     /// # Errors

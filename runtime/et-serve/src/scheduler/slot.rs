@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use et_llm::{Certain, Continuation, Error, Limits, Model, Sampler, Step, Stops, TextStream};
+use et_llm::{AnswerText, Continuation, Error, Limits, Model, Sampler, Step};
 
 use super::{Ended, Event, Failure, Job, Likelihood, Reason, Scheduler};
 
@@ -34,8 +34,7 @@ struct Work {
     /// The answer, once the last chunk of the prompt is to be read.
     answer: Option<Continuation>,
     sampler: Sampler,
-    stream: TextStream,
-    stops: Stops,
+    text: AnswerText,
     /// Why the text encoder could not read the prompt.
     failed: Option<Error>,
 }
@@ -123,11 +122,10 @@ impl Slot {
         self.model.show(&job.tiles);
         let mut sampler = Sampler::new(job.sampling).biased(std::mem::take(&mut job.bias));
         sampler.begin_behind(job.behind, job.matcher.take());
-        let stops = Stops::new(std::mem::take(&mut job.stops));
-        let stream = TextStream::default();
+        let text = AnswerText::new(std::mem::take(&mut job.shown), std::mem::take(&mut job.stops));
         let (slot, begun) = (self.number, Instant::now());
         self.used = Some(begun);
-        self.work = Some(Work { job, slot, begun, read: cached, cached, answer: None, sampler, stream, stops, failed });
+        self.work = Some(Work { job, slot, begun, read: cached, cached, answer: None, sampler, text, failed });
     }
 
     /// The model, with the token that the next turn would read, if the turn would read exactly one.
@@ -248,26 +246,18 @@ impl Work {
 
     /// Tells the text of a token; returns whether the text has a stop text.
     fn tell(&mut self, model: &Model, scheduler: &Scheduler, token: u32) -> Result<bool, Error> {
-        let shown = self.job.shown.iter().find(|(shown, _)| *shown == token).map(|(_, name)| *name);
-        let piece = match shown {
-            None => self.stream.push(&*scheduler.text, token)?,
-            // Decoders leave special tokens out.
-            Some(name) => std::mem::take(&mut self.stream).finish(&*scheduler.text)? + name,
-        };
-        let Certain { text, is_stopped, .. } = self.stops.push(&piece);
+        let text = self.text.push(&*scheduler.text, token)?;
         let likelihood = self.job.alternatives;
         let likelihood = likelihood.map(|count| Likelihood::of(token, count, model.logits(), &*scheduler.text));
         self.send(text, likelihood.transpose()?);
-        Ok(is_stopped)
+        Ok(self.text.is_stopped())
     }
 
     /// Tells the text that later tokens could have changed; a stop text may be in it.
     fn finish(&mut self, scheduler: &Scheduler, reason: Reason) -> Result<Reason, Error> {
-        let piece = self.stream.finish(&*scheduler.text)?;
-        let Certain { text, is_stopped, .. } = self.stops.push(&piece);
-        let rest = if is_stopped { text } else { text + &self.stops.finish() };
+        let rest = self.text.finish(&*scheduler.text)?;
         self.send(rest, None);
-        Ok(if is_stopped { Reason::Stop } else { reason })
+        Ok(if self.text.is_stopped() { Reason::Stop } else { reason })
     }
 
     fn send(&self, text: String, likelihood: Option<Likelihood>) {

@@ -12,15 +12,49 @@ public enum Part: Sendable, Equatable {
     case sound(Data)
     /// Samples of one channel from -1 to 1, `rate` a second.
     case samples([Float], rate: Int)
+    /// A call that a message of the assistant makes, or whose result a message of the role `tool` has.
+    case call(Call)
 }
 
-/// What somebody says in a conversation: texts, pictures and sounds, in order.
+/// A call of a tool.
+public struct Call: Sendable, Equatable {
+    /// By which a message with the result names the call.
+    public var id: String
+    /// The name of the tool.
+    public var name: String
+    /// A JSON object.
+    public var arguments: String
+
+    public init(id: String, name: String, arguments: String) {
+        (self.id, self.name, self.arguments) = (id, name, arguments)
+    }
+}
+
+/// What somebody says in a conversation: texts, pictures, sounds and calls of tools, in order.
 public struct Turn: Sendable, Equatable {
     public var role: Message.Role
     public var parts: [Part]
 
     public init(_ role: Message.Role, _ parts: [Part]) {
         (self.role, self.parts) = (role, parts)
+    }
+
+    /// The message of the assistant that the pieces of an answer are. Templates of chats have no thoughts of earlier answers.
+    public init(answer: [Piece]) {
+        var (text, calls) = ("", [Part]())
+        for piece in answer {
+            switch piece {
+            case .text(let more): text += more
+            case .thoughts: break
+            case .call(let call): calls.append(.call(call))
+            }
+        }
+        self.init(.assistant, (text.isEmpty && !calls.isEmpty ? [] : [.text(text)]) + calls)
+    }
+
+    /// The result of a call.
+    public static func result(of call: Call, _ text: String) -> Turn {
+        Turn(.tool, [.call(call), .text(text)])
     }
 }
 
@@ -59,8 +93,6 @@ extension LanguageModel {
 /// Parts for C, which live as long as the object.
 final class PartMemory: Texts {
     private var contents: [NSData] = []
-    private var sounds: [UnsafeMutableBufferPointer<Float>] = []
-    private var lists: [UnsafeMutableBufferPointer<et_part>] = []
 
     func part(_ part: Part) throws -> et_part {
         var made = et_part()
@@ -77,11 +109,12 @@ final class PartMemory: Texts {
             (made.kind, made.data, made.size) = (3, bytes(file), file.count)
         case .samples(let samples, let rate):
             guard let rate = UInt32(exactly: rate) else { throw EtbuildError("\(rate) is no rate of samples") }
-            let copy = UnsafeMutableBufferPointer<Float>.allocate(capacity: samples.count)
-            _ = copy.initialize(from: samples)
-            sounds.append(copy)
-            (made.kind, made.data, made.size) = (4, UnsafeRawPointer(copy.baseAddress), samples.count)
+            (made.kind, made.data, made.size) = (4, UnsafeRawPointer(try copy(samples)), samples.count)
             made.rate = rate
+        case .call(let call):
+            let (id, name) = (try copy(call.id), try copy(call.name))
+            let given = et_call(id: id, name: name, arguments: try copy(call.arguments))
+            (made.kind, made.data) = (5, UnsafeRawPointer(try copy([given])))
         }
         return made
     }
@@ -89,20 +122,12 @@ final class PartMemory: Texts {
     func turn(_ turn: Turn) throws -> et_turn {
         let role = try copy(turn.role.rawValue)
         let parts = try turn.parts.map(part)
-        let list = UnsafeMutableBufferPointer<et_part>.allocate(capacity: parts.count)
-        _ = list.initialize(from: parts)
-        lists.append(list)
-        return et_turn(role: role, parts: list.baseAddress, count: list.count)
+        return et_turn(role: role, parts: try copy(parts), count: parts.count)
     }
 
     private func bytes(_ data: Data) -> UnsafeRawPointer {
         let content = NSData(data: data)
         contents.append(content)
         return content.bytes
-    }
-
-    deinit {
-        lists.forEach { $0.deallocate() }
-        sounds.forEach { $0.deallocate() }
     }
 }

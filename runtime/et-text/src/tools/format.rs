@@ -1,8 +1,6 @@
 //! A format of tool calls.
 
-use et_llm::Text;
-
-use super::call::Call;
+use et_llm::{Call, Text};
 
 /// How a model writes calls of tools.
 #[derive(Debug)]

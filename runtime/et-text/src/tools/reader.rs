@@ -1,27 +1,13 @@
 //! Reads thoughts, text and tool calls from an answer that comes in pieces.
 
-use et_llm::{Certain, Stops};
+use et_llm::{AnswerReader, Certain, Piece, Stops};
 
-use super::call::Call;
 use super::format::Format;
 use super::thinking::{Split, Thinking};
-
-/// A part of an answer.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Part {
-    /// Text.
-    Text(String),
-    /// Thoughts.
-    Reasoning(String),
-    /// A call of a tool.
-    Call(Call),
-}
 
 /// Reads an answer.
 #[derive(Clone, Debug, Default)]
 pub struct Reader {
-    /// A text before the answer.
-    before: Option<String>,
     thinking: Option<Thinking>,
     calls: Option<Calls>,
 }
@@ -29,44 +15,42 @@ pub struct Reader {
 impl Reader {
     /// A reader of an answer with thoughts, and with calls of tools with these names in a format.
     pub fn new(thinking: Option<Thinking>, calls: Option<(&'static Format, Vec<String>)>) -> Self {
-        Self { before: None, thinking, calls: calls.map(|(format, names)| Calls::new(format, names)) }
+        Self { thinking, calls: calls.map(|(format, names)| Calls::new(format, names)) }
     }
 
-    /// A reader of an answer that begins with a text.
-    pub fn behind(text: String) -> Self {
-        Self { before: Some(text), ..Self::default() }
-    }
-
-    /// A further piece of text.
-    pub fn push(&mut self, piece: &str) -> Vec<Part> {
-        let splits = match &mut self.thinking {
-            Some(thinking) => thinking.push(piece),
-            None => vec![Split::Rest(piece.to_owned())],
-        };
-        let before: Vec<Part> = self.before.take().map(Part::Text).into_iter().collect();
-        let mut parts: Vec<Part> = before;
-        parts.extend(splits.into_iter().flat_map(|split| self.part(split)));
-        parts.retain(|part| !matches!(part, Part::Text(text) | Part::Reasoning(text) if text.is_empty()));
-        parts
-    }
-
-    /// The parts at the end of the answer.
-    pub fn finish(&mut self) -> Vec<Part> {
-        let rest = self.thinking.as_mut().and_then(Thinking::finish);
-        let mut parts: Vec<Part> = self.before.take().map(Part::Text).into_iter().collect();
-        parts.extend(rest.into_iter().flat_map(|split| self.part(split)).collect::<Vec<_>>());
-        parts.extend(self.calls.as_mut().map(Calls::finish).unwrap_or_default());
-        parts.retain(|part| !matches!(part, Part::Text(text) | Part::Reasoning(text) if text.is_empty()));
-        parts
-    }
-
-    fn part(&mut self, split: Split) -> Vec<Part> {
+    fn pieces(&mut self, split: Split) -> Vec<Piece> {
         match (split, &mut self.calls) {
-            (Split::Thoughts(text), _) => vec![Part::Reasoning(text)],
+            (Split::Thoughts(text), _) => vec![Piece::Thoughts(text)],
             (Split::Rest(text), Some(calls)) => calls.push(&text),
-            (Split::Rest(text), None) => vec![Part::Text(text)],
+            (Split::Rest(text), None) => vec![Piece::Text(text)],
         }
     }
+}
+
+impl AnswerReader for Reader {
+    fn push(&mut self, text: &str) -> Vec<Piece> {
+        let splits = match &mut self.thinking {
+            Some(thinking) => thinking.push(text),
+            None => vec![Split::Rest(text.to_owned())],
+        };
+        without_empty(splits.into_iter().flat_map(|split| self.pieces(split)))
+    }
+
+    fn finish(&mut self) -> Vec<Piece> {
+        let rest = self.thinking.as_mut().and_then(Thinking::finish);
+        let mut pieces: Vec<Piece> = rest.into_iter().flat_map(|split| self.pieces(split)).collect();
+        pieces.extend(self.calls.as_mut().map(Calls::finish).unwrap_or_default());
+        without_empty(pieces)
+    }
+
+    fn again(&self) -> Box<dyn AnswerReader> {
+        Box::new(self.clone())
+    }
+}
+
+fn without_empty(pieces: impl IntoIterator<Item = Piece>) -> Vec<Piece> {
+    let is_empty = |piece: &Piece| matches!(piece, Piece::Text(text) | Piece::Thoughts(text) if text.is_empty());
+    pieces.into_iter().filter(|piece| !is_empty(piece)).collect()
 }
 
 /// Looks for calls in a text.
@@ -96,7 +80,7 @@ impl Calls {
         Self { format, names, state }
     }
 
-    fn push(&mut self, piece: &str) -> Vec<Part> {
+    fn push(&mut self, piece: &str) -> Vec<Piece> {
         match &mut self.state {
             State::Begin(kept) => {
                 kept.push_str(piece);
@@ -110,7 +94,7 @@ impl Calls {
                 }
                 let text = std::mem::take(kept);
                 self.state = State::Rest;
-                vec![Part::Text(text)]
+                vec![Piece::Text(text)]
             }
             State::Text(stops, is_behind) => {
                 let Certain { mut text, is_stopped, rest } = stops.push(piece);
@@ -118,13 +102,13 @@ impl Calls {
                     text = text.trim_start().to_owned();
                     *is_behind = text.is_empty();
                 }
-                let mut parts = vec![Part::Text(text)];
+                let mut pieces = vec![Piece::Text(text)];
                 if is_stopped {
                     let closes = self.format.close.iter().map(ToString::to_string).collect();
                     self.state = State::Inside(String::new(), Stops::new(closes));
-                    parts.extend(self.push(&rest));
+                    pieces.extend(self.push(&rest));
                 }
-                parts
+                pieces
             }
             State::Inside(inside, stops) => {
                 let Certain { text: more, is_stopped, rest } = stops.push(piece);
@@ -133,33 +117,33 @@ impl Calls {
                     return Vec::new();
                 }
                 let inside = std::mem::take(inside);
-                let mut parts = self.read(&inside, self.format.close);
-                self.state = text(self.format, matches!(parts.first(), Some(Part::Call(_))));
-                parts.extend(self.push(&rest));
-                parts
+                let mut pieces = self.read(&inside, self.format.close);
+                self.state = text(self.format, matches!(pieces.first(), Some(Piece::Call(_))));
+                pieces.extend(self.push(&rest));
+                pieces
             }
-            State::Rest => vec![Part::Text(piece.to_owned())],
+            State::Rest => vec![Piece::Text(piece.to_owned())],
         }
     }
 
-    fn finish(&mut self) -> Vec<Part> {
+    fn finish(&mut self) -> Vec<Piece> {
         match std::mem::replace(&mut self.state, State::Rest) {
-            State::Begin(kept) => vec![Part::Text(kept)],
-            State::Text(mut stops, _) => vec![Part::Text(stops.finish())],
+            State::Begin(kept) => vec![Piece::Text(kept)],
+            State::Text(mut stops, _) => vec![Piece::Text(stops.finish())],
             State::Inside(inside, mut stops) => self.read(&(inside + &stops.finish()), None),
             State::Rest => Vec::new(),
         }
     }
 
     /// The calls in a text, or the text with what was around it.
-    fn read(&self, inside: &str, close: Option<&str>) -> Vec<Part> {
+    fn read(&self, inside: &str, close: Option<&str>) -> Vec<Piece> {
         let open = self.format.opens.first().copied().unwrap_or_default();
         let bare = if self.format.is_whole { inside.trim_start().trim_start_matches(open_word(open)) } else { inside };
         let calls = (self.format.read)(bare);
         match calls.filter(|calls| calls.iter().all(|call| self.names.contains(&call.name))) {
-            Some(calls) => calls.into_iter().map(Part::Call).collect(),
-            None if self.format.is_whole => vec![Part::Text(inside.to_owned())],
-            None => vec![Part::Text(format!("{open}{inside}{}", close.unwrap_or_default()))],
+            Some(calls) => calls.into_iter().map(Piece::Call).collect(),
+            None if self.format.is_whole => vec![Piece::Text(inside.to_owned())],
+            None => vec![Piece::Text(format!("{open}{inside}{}", close.unwrap_or_default()))],
         }
     }
 }
@@ -177,23 +161,23 @@ fn text(format: &Format, is_behind_call: bool) -> State {
 mod tests {
     use serde_json::json;
 
+    use super::super::formats::format_of;
     use super::*;
-    use crate::tools::formats::format_of;
 
     /// The text and the calls of an answer in pieces of a length.
     fn read(template: &str, answer: &str, length: usize) -> (String, Vec<String>) {
         let names = vec!["f".to_owned(), "g".to_owned()];
         let mut reader = Reader::new(None, Some((format_of(template).unwrap(), names)));
         let letters: Vec<char> = answer.chars().collect();
-        let mut parts: Vec<Part> =
+        let mut pieces: Vec<Piece> =
             letters.chunks(length).flat_map(|piece| reader.push(&piece.iter().collect::<String>())).collect();
-        parts.extend(reader.finish());
+        pieces.extend(reader.finish());
         let (mut text, mut calls) = (String::new(), Vec::new());
-        for part in parts {
-            match part {
-                Part::Text(more) => text.push_str(&more),
-                Part::Call(call) => calls.push(format!("{}{}", call.name, call.arguments)),
-                Part::Reasoning(_) => panic!("no thoughts"),
+        for piece in pieces {
+            match piece {
+                Piece::Text(more) => text.push_str(&more),
+                Piece::Call(call) => calls.push(format!("{}{}", call.name, call.arguments)),
+                Piece::Thoughts(_) => panic!("no thoughts"),
             }
         }
         (text, calls)

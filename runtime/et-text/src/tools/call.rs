@@ -1,15 +1,7 @@
-//! A call of a tool, and the JSON forms of calls.
+//! The JSON forms of calls.
 
+use et_llm::Call;
 use serde_json::{Deserializer, Value};
-
-/// A call of a tool.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Call {
-    /// The name of the function.
-    pub name: String,
-    /// The arguments, a JSON object.
-    pub arguments: Value,
-}
 
 /// The keys of the arguments.
 const ARGUMENTS: [&str; 2] = ["arguments", "parameters"];
@@ -33,7 +25,7 @@ fn call(value: Value) -> Option<Call> {
     let Value::Object(mut object) = value else { return None };
     let name = object.get("name")?.as_str()?.to_owned();
     let arguments = ARGUMENTS.iter().find_map(|key| object.remove(*key))?;
-    arguments.is_object().then_some(Call { name, arguments })
+    arguments.is_object().then(|| Call { name, arguments: arguments.to_string() })
 }
 
 /// Reads calls of the form `NAME[ARGS]{...}`, one behind the other.
@@ -44,7 +36,7 @@ pub fn named_calls(text: &str) -> Option<Vec<Call>> {
         let (name, behind) = rest.split_once(ARGS).or_else(|| Some(rest.split_at(rest.find('{')?)))?;
         let mut values = Deserializer::from_str(behind).into_iter::<Value>();
         let arguments = values.next()?.ok().filter(Value::is_object)?;
-        calls.push(Call { name: name.trim().to_owned(), arguments });
+        calls.push(Call { name: name.trim().to_owned(), arguments: arguments.to_string() });
         rest = behind.get(values.byte_offset()..)?.trim_start();
         rest = rest.strip_prefix("[TOOL_CALLS]").unwrap_or(rest);
     }
@@ -58,7 +50,7 @@ mod tests {
     use super::*;
 
     fn call(name: &str, arguments: Value) -> Call {
-        Call { name: name.to_owned(), arguments }
+        Call { name: name.to_owned(), arguments: arguments.to_string() }
     }
 
     #[test]

@@ -1,8 +1,7 @@
 //! Calls in Python's syntax: `[f(a=1, b="x"), g()]`.
 
+use et_llm::Call;
 use serde_json::{Map, Value};
-
-use super::call::Call;
 
 /// Reads a list of calls whose arguments are literals of Python or JSON.
 pub fn pythonic_calls(text: &str) -> Option<Vec<Call>> {
@@ -20,7 +19,7 @@ fn call(rest: &mut Rest<'_>) -> Option<Call> {
         rest.take("=")?;
         Some((name, rest.literal(MOST_DEPTH)?))
     })?;
-    Some(Call { name, arguments: Value::Object(pairs.into_iter().collect()) })
+    Some(Call { name, arguments: Value::Object(pairs.into_iter().collect()).to_string() })
 }
 
 /// The most lists and dictionaries within each other.
@@ -140,9 +139,9 @@ mod tests {
             r#"[weather.now(city="Bo\"n\u00e9", days = 3, exact=True, unit=None), sum(of=[1, -2.5, {'a': 'b'}])]"#;
         let calls = pythonic_calls(text).unwrap();
         assert_eq!((calls[0].name.as_str(), calls[1].name.as_str()), ("weather.now", "sum"));
-        assert_eq!(calls[0].arguments, json!({ "city": "Bo\"né", "days": 3, "exact": true, "unit": null }));
-        assert_eq!(calls[1].arguments, json!({ "of": [1, -2.5, { "a": "b" }] }));
-        assert_eq!(pythonic_calls("[f()]").unwrap()[0].arguments, json!({}));
+        assert_eq!(calls[0].arguments, json!({ "city": "Bo\"né", "days": 3, "exact": true, "unit": null }).to_string());
+        assert_eq!(calls[1].arguments, json!({ "of": [1, -2.5, { "a": "b" }] }).to_string());
+        assert_eq!(pythonic_calls("[f()]").unwrap()[0].arguments, "{}");
     }
 
     #[test]

@@ -1,0 +1,172 @@
+//! Conversations with tools, thoughts, stop texts and biases in apps: the programs in C, C++, Kotlin, Swift, JavaScript and Rust tell what the
+//! server answers.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use etbuild_run::language::{Choice, Constraint, LanguageModel, NamedCall, Options, Piece, Sampling, Tools, Turn};
+use serde_json::{Value, json};
+
+use crate::apple;
+use crate::constrain::{model_with_tools, tools};
+use crate::java::App;
+use crate::library::linked;
+use crate::serve::{CHAT, RECIPE, Server};
+use crate::support::programs::has;
+use crate::support::{Place, Ran};
+
+const QUESTION: &str = "Tell me a tale.";
+const WRITTEN: &str =
+    r#"Ho <tool_call>\n\{"name": "tell", "arguments": \{"words": "fox", "count": 3\}\}\n</tool_call>"#;
+
+/// A text in a line.
+fn line(text: &str) -> String {
+    text.replace('\n', "\\n")
+}
+
+/// The lines that the programs print, by what the server answers.
+struct Wanted {
+    server: Server,
+    lines: Vec<String>,
+}
+
+impl Wanted {
+    /// Adds the answer to a conversation; returns the message.
+    fn ask(&mut self, name: &str, messages: &Value, more: &Value) -> Value {
+        let mut request = json!({ "messages": messages, "max_tokens": 200, "temperature": 0 });
+        request.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let answer = self.server.post(CHAT, &request).json();
+        let message = answer["choices"][0]["message"].clone();
+        let text = |key: &str| line(message[key].as_str().unwrap_or_default());
+        let calls = message["tool_calls"].as_array().into_iter().flatten();
+        let calls = calls.map(|call| {
+            let function = &call["function"];
+            format!("|{}{}", function["name"].as_str().unwrap(), function["arguments"].as_str().unwrap())
+        });
+        let said = text("reasoning_content") + &text("content") + &calls.collect::<String>();
+        self.lines.push(format!("{name}={said}"));
+        if name == "answer" {
+            self.lines.push(format!("prompt={}", answer["usage"]["prompt_tokens"]));
+        }
+        message
+    }
+
+    fn continued(&mut self, name: &str, end: &str, more: &Value) {
+        let mut request = json!({ "prompt": "Once", "max_tokens": 200, "temperature": 0 });
+        request.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let answer = self.server.post("/v1/completions", &request).json();
+        self.lines.push(format!("{name}={}{end}", line(answer["choices"][0]["text"].as_str().unwrap())));
+    }
+
+    /// What the server of the model answers.
+    fn of(binary: &Path, biased: u32) -> Vec<String> {
+        let server = Server::of(Command::new(binary).args(["--serve", "127.0.0.1:0"]));
+        let mut wanted = Self { server, lines: Vec::new() };
+        let question = json!({ "role": "user", "content": QUESTION });
+        let (first, tools) = (json!([question]), tools());
+        wanted.ask("written", &first, &json!({ "tools": tools, "guided_regex": WRITTEN }));
+        let demanded = json!({ "tools": tools, "tool_choice": "required", "temperature": 1, "seed": 7 });
+        let message = wanted.ask("required", &first, &demanded);
+        let calls = message["tool_calls"].as_array().unwrap();
+        let mut messages = vec![question, message.clone()];
+        messages
+            .extend(calls.iter().map(|call| json!({ "role": "tool", "tool_call_id": call["id"], "content": "a fox" })));
+        wanted.ask("answer", &json!(messages), &json!({ "tools": tools, "max_tokens": 20 }));
+        let thinking = json!({ "chat_template_kwargs": { "enable_thinking": true }, "max_tokens": 9 });
+        wanted.ask("thoughts", &first, &thinking);
+        wanted.continued("stopped", "|0", &json!({ "stop": ["no such text", " a"] }));
+        wanted.lines.push("decoded=Once there was".to_owned());
+        wanted.continued("biased", "", &json!({ "max_tokens": 3, "logit_bias": { biased.to_string(): 100 } }));
+        wanted.lines
+    }
+}
+
+/// The refusals, in their order: a malformed tool, a missing one, tools without a function for calls or with a prompt, a call of the user.
+const REFUSED: [&str; 5] = [
+    "refused=`tools[0]`: `function.name` is missing",
+    "refused=there is no tool `dance`",
+    "refused=`tools` need the function `call`, which is told calls",
+    "refused=`tools` is for conversations",
+    "refused=calls are parts of messages of the roles `assistant` and `tool`",
+];
+
+#[track_caller]
+fn compare(ran: &Ran, wanted: &[String]) {
+    assert!(!ran.stderr.contains("WARNING"), "{}", ran.stderr);
+    let found: Vec<&str> = ran.stdout.lines().collect();
+    assert_eq!(found, wanted);
+}
+
+#[test]
+fn apps_call_tools_and_tell_thoughts_as_the_server_does() {
+    let place = Place::cold_with_compiled_crates();
+    let checkpoint = model_with_tools(&place).display().to_string();
+    let settings = format!("--set model.checkpoint={checkpoint} --set constrain=true --set library=true");
+    place.run(&format!("build {RECIPE} --target linux-x86_64 --set server=true {settings}")).expect(0);
+    let folder = place.out().join("tiny-llama/linux-x86_64");
+    let (program, tools) = (folder.join("tiny-llama.pte"), tools().to_string());
+    let biased = LanguageModel::open(&program).unwrap().encode("Once there was", false).unwrap()[0];
+    let mut wanted = Wanted::of(&folder.join("tiny-llama"), biased);
+    rust(&program, &tools, &wanted);
+
+    let source = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
+    let library = folder.join("libtiny-llama.a");
+    let told = |command: &mut Command| Ran::of(command.arg(&program).arg(&tools)).expect(0);
+    wanted.push("cancelled=3|0".to_owned());
+    compare(&told(&mut linked(&place, &library, &source("chat.cpp"), &[])), &wanted);
+    wanted.extend(REFUSED.map(str::to_owned));
+    compare(&told(&mut linked(&place, &library, &source("chat.c"), &[])), &wanted);
+    if let Some(app) = App::compiled() {
+        compare(&told(app.run("ChatKt", &[&folder]).arg("tiny-llama")), &wanted);
+    }
+    if let Some(compiler) = apple::swift() {
+        let app = apple::app(&compiler, &place, &["Language"], &library, &[source("swift/Chat.swift")]);
+        compare(&told(&mut Command::new(app)), &wanted);
+    }
+    if has("node", &["--version"]) {
+        place.run(&format!("build {RECIPE} --target web {settings}")).expect(0);
+        wanted.retain(|line| !line.starts_with("cancelled"));
+        let package: PathBuf = place.out().join("tiny-llama/web/index.js");
+        compare(&Ran::of(Command::new("node").arg(source("chat.mjs")).arg(package).arg(&tools)).expect(0), &wanted);
+    }
+}
+
+/// The same in Rust.
+fn rust(program: &Path, tools: &str, wanted: &[String]) {
+    let mut model = LanguageModel::open(program).unwrap();
+    let greedy = Sampling { temperature: 0.0, ..model.sampling() };
+    let usual = Options::default().max_new_tokens(200).sampling(greedy);
+    let tools = Tools::new(tools.to_owned());
+    let question = [Turn::user(QUESTION)];
+    let mut lines = Vec::new();
+    let mut ask = |model: &mut LanguageModel, name: &str, turns: &[Turn<'_>], options: &Options| {
+        let pieces: Vec<Piece> = model.chat(turns, options).unwrap().pieces().map(Result::unwrap).collect();
+        let shown = pieces.iter().map(|piece| match piece {
+            Piece::Text(text) | Piece::Thoughts(text) => line(text),
+            Piece::Call(call) => format!("|{}{}", call.name, call.arguments),
+        });
+        lines.push(format!("{name}={}", shown.collect::<String>()));
+        model.calls().to_vec()
+    };
+    let forced = Constraint::Regex(WRITTEN.to_owned());
+    ask(&mut model, "written", &question, &usual.clone().tools(tools.clone()).constraint(forced));
+    let demanded = Tools { choice: Choice::Required, ..tools.clone() };
+    let random = Sampling { temperature: 1.0, seed: 7, ..greedy };
+    let calls = ask(&mut model, "required", &question, &usual.clone().tools(demanded).sampling(random));
+    let named: Vec<NamedCall<'_>> =
+        calls.iter().map(|(id, call)| NamedCall { id, name: &call.name, arguments: &call.arguments }).collect();
+    let mut turns = vec![question[0].clone(), Turn { calls: named.clone(), ..Turn::assistant("") }];
+    turns.extend(named.iter().map(|call| Turn::result(*call, "a fox")));
+    let options = usual.clone().tools(tools).max_new_tokens(20);
+    ask(&mut model, "answer", &turns, &options);
+    let thinking = Options {
+        template_variables: Some(r#"{"enable_thinking": true}"#.to_owned()),
+        splits_thoughts: true,
+        ..usual.clone().max_new_tokens(9)
+    };
+    ask(&mut model, "thoughts", &question, &thinking);
+    lines.insert(3, format!("prompt={}", model.encode_turns(&turns, &options).unwrap().len()));
+    let mut stopped = model.generate("Once", &usual.stops(["no such text", " a"])).unwrap();
+    lines.push(format!("stopped={}|0", line(&stopped.text().unwrap())));
+    assert_eq!(lines, wanted[..6]);
+}

@@ -1,0 +1,50 @@
+// As chat.c, with the package for JavaScript: PACKAGE TOOLS.
+const { load } = await import(process.argv[2]);
+const tools = process.argv[3];
+const written = String.raw`Ho <tool_call>\n\{"name": "tell", "arguments": \{"words": "fox", "count": 3\}\}\n</tool_call>`;
+const model = await load();
+const usual = { maxNewTokens: 200, temperature: 0 };
+const line = (text) => text.replaceAll("\n", "\\n");
+const shown = ({ type, text, call }) => (type === "call" ? `|${call.name}${call.arguments}` : line(text));
+
+async function pieces(name, conversation, options) {
+  const all = [];
+  for await (const piece of model.pieces(conversation, { ...usual, ...options })) all.push(piece);
+  console.log(`${name}=${all.map(shown).join("")}`);
+  return all;
+}
+
+const question = { role: "user", content: "Tell me a tale." };
+await pieces("written", [question], { tools, regex: written });
+const required = await pieces("required", [question], { tools: JSON.parse(tools), toolChoice: "required", temperature: 1, seed: 7 });
+const results = required.filter(({ type }) => type === "call").map((made) => ({ role: "tool", content: [made, "a fox"] }));
+const conversation = [question, { role: "assistant", content: required }, ...results];
+await pieces("answer", conversation, { tools, maxNewTokens: 20 });
+console.log(`prompt=${(await model.encode(conversation, { tools })).length}`);
+await pieces("thoughts", [question], { maxNewTokens: 9, templateVariables: { enable_thinking: true } });
+
+const stopping = model.generate("Once", { ...usual, stop: ["no such text", " a"] });
+let [stopped, ended] = ["", undefined];
+for (let part = await stopping.next(); ; part = await stopping.next()) {
+  if (part.done) {
+    ended = part.value.ended;
+    break;
+  }
+  stopped += part.value;
+}
+console.log(`stopped=${line(stopped)}|${["stop", "length", "context", "cancelled"].indexOf(ended)}`);
+const encoded = await model.encode("Once there was");
+console.log(`decoded=${await model.decode(encoded.slice(-3))}`);
+console.log(`biased=${line(await model.text("Once", { ...usual, maxNewTokens: 3, logitBias: { [encoded.at(-3)]: 100 } }))}`);
+
+for (const attempt of [
+  () => model.pieces([question], { tools: [{ type: "function" }] }),
+  () => model.pieces([question], { tools, toolChoice: "dance" }),
+  () => model.generate([question], { tools }),
+  () => model.generate("Once", { tools }),
+  () => model.pieces([{ role: "user", content: [{ type: "call", call: { id: "a", name: "b", arguments: "{}" } }] }]),
+]) {
+  const refused = await attempt().next().then(() => "nothing", (error) => error.message);
+  console.log(`refused=${refused}`);
+}
+model.free();

@@ -1,0 +1,86 @@
+// As chat.c, in Kotlin: LIBRARY PROGRAM TOOLS.
+import etbuild.Call
+import etbuild.Ended
+import etbuild.LanguageModel
+import etbuild.Message
+import etbuild.Options
+import etbuild.Piece
+import etbuild.Role
+import kotlinx.coroutines.CompletableDeferred
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.cancelAndJoin
+import kotlinx.coroutines.flow.toList
+import kotlinx.coroutines.launch
+import kotlinx.coroutines.runBlocking
+
+private const val WRITTEN =
+    "Ho <tool_call>\\n\\{\"name\": \"tell\", \"arguments\": \\{\"words\": \"fox\", \"count\": 3\\}\\}\\n</tool_call>"
+
+fun main(arguments: Array<String>) = runBlocking {
+    val (library, program, tools) = arguments
+    val model = LanguageModel.load(library, program, threads = 1)
+    val usual: (Options.() -> Unit) -> Options = { change -> model.options { maxNewTokens = 200; temperature = 0f; change() } }
+    val question = listOf(Message(Role.USER, "Tell me a tale."))
+    suspend fun pieces(name: String, conversation: List<Message>, options: Options): List<Piece> {
+        val pieces = model.pieces(conversation, options).toList()
+        val again = ArrayList<Piece>()
+        check(model.pieces(conversation, options) { again.add(it) } == Ended.STOPPED || name == "answer" || name == "thoughts")
+        check(pieces.joinToString("", transform = ::shown) == again.joinToString("", transform = ::shown))
+        println("$name=${pieces.joinToString("", transform = ::shown)}")
+        return pieces
+    }
+
+    pieces("written", question, usual { this.tools = tools; regex = WRITTEN })
+    val required = pieces("required", question, usual { this.tools = tools; toolChoice = "required"; temperature = 1f; seed = 7 })
+    val results = required.filterIsInstance<Piece.Called>().map { Message.result(it.call, "a fox") }
+    val conversation = question + Message.of(required) + results
+    val options = usual { this.tools = tools; maxNewTokens = 20 }
+    pieces("answer", conversation, options)
+    println("prompt=${model.encode(conversation, options).size}")
+    pieces("thoughts", question, usual { maxNewTokens = 9; templateVariables = "{\"enable_thinking\": true}" })
+
+    val stopped = StringBuilder()
+    val ended = model.complete(listOf(etbuild.Part.text("Once")), usual { stop = arrayOf("no such text", " a") }) { _, text ->
+        stopped.append(text).length >= 0
+    }
+    println("stopped=${line(stopped.toString())}|${ended.ordinal}")
+    val encoded = model.encode("Once there was", begins = false)
+    println("decoded=${model.decode(encoded)}")
+    val biased = usual { maxNewTokens = 3; logitBias = mapOf(encoded[0] to 100f) }
+    check(biased.logitBias == mapOf(encoded[0] to 100f))
+    println("biased=${line(model.complete("Once", biased).toList().joinToString(""))}")
+
+    val prompt = listOf(etbuild.Part.text("fox and ".repeat(150)))
+    var asked = 0
+    val cancelled = model.complete(prompt, usual {}) { token, text -> asked += 1; check(token == -1 && text.isEmpty()); false }
+    println("cancelled=${cancelled.ordinal}|${asked - 1}")
+    collectorsLeave(model, usual {})
+    val refused = listOf<suspend () -> Any?>(
+        { model.pieces(question, usual { this.tools = "[{\"type\": \"function\"}]" }).toList() },
+        { model.pieces(question, usual { this.tools = tools; toolChoice = "dance" }).toList() },
+        { model.answer(question, usual { this.tools = tools }).toList() },
+        { model.complete("Once", usual { this.tools = tools }).toList() },
+        { model.pieces(listOf(Message(Role.USER, etbuild.Part.call(Call("a", "b", "{}"))))).toList() },
+    )
+    refused.forEach { call -> println("refused=${runCatching { call() }.exceptionOrNull()?.message}") }
+    model.close()
+}
+
+/** A collector that leaves while the model reads a prompt ends the reading. */
+suspend fun collectorsLeave(model: LanguageModel, options: Options) = runBlocking {
+    val started = CompletableDeferred<Unit>()
+    val job = launch(Dispatchers.Default) {
+        started.complete(Unit)
+        model.complete("hen and ".repeat(150), options).collect { error("the prompt was read") }
+    }
+    started.await()
+    job.cancelAndJoin()
+}
+
+private fun shown(piece: Piece): String = when (piece) {
+    is Piece.Text -> line(piece.text)
+    is Piece.Thoughts -> line(piece.text)
+    is Piece.Called -> "|${piece.call.name}${piece.call.arguments}"
+}
+
+private fun line(text: String): String = text.replace("\n", "\\n")
