@@ -8,7 +8,7 @@ use etbuild_run::language::{Choice, Constraint, LanguageModel, NamedCall, Option
 use serde_json::{Value, json};
 
 use crate::apple;
-use crate::constrain::{model_with_tools, tools};
+use crate::constrain::{mistake, model_with_tools, tools};
 use crate::java::App;
 use crate::library::linked;
 use crate::serve::{CHAT, RECIPE, Server};
@@ -108,6 +108,10 @@ fn apps_call_tools_and_tell_thoughts_as_the_server_does() {
     let biased = LanguageModel::open(&program).unwrap().encode("Once there was", false).unwrap()[0];
     let mut wanted = Wanted::of(&folder.join("tiny-llama"), biased);
     rust(&program, &tools, &wanted);
+    let mut thinks = Command::new(folder.join("tiny-llama"));
+    thinks.args(["--chat", "--prompt", QUESTION, "--max-new-tokens", "9", "--temperature", "0"]);
+    let thought = Ran::of(thinks.args(["--template-variables", r#"{"enable_thinking": true}"#])).expect(0).stdout;
+    assert_eq!(format!("thoughts={}", thought.trim_end()), wanted[4]);
 
     let source = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
     let library = folder.join("libtiny-llama.a");
@@ -169,4 +173,71 @@ fn rust(program: &Path, tools: &str, wanted: &[String]) {
     let mut stopped = model.generate("Once", &usual.stops(["no such text", " a"])).unwrap();
     lines.push(format!("stopped={}|0", line(&stopped.text().unwrap())));
     assert_eq!(lines, wanted[..6]);
+}
+
+/// Texts of chat templates, each with the marks of a format of calls.
+const FORMATS: [&str; 17] = [
+    "<tool_call>",
+    "<tool_call> <function= <parameter=",
+    "<tool_call> <arg_key>",
+    "<minimax:tool_call> <invoke name=",
+    "<|tool_call_start|>",
+    "<|tool_list_start|>",
+    "[TOOL_CALLS] [ARGS]",
+    "[TOOL_CALLS]",
+    "<｜tool▁calls▁begin｜>",
+    "<|tool_calls_section_begin|>",
+    "<|START_ACTION|>",
+    "<function_calls>",
+    "<|tool_call>call:",
+    "<|tool_call|>",
+    "[func_name1(params_name1=params_value1",
+    "dictionary of argument name and its value",
+    "<|channel|> <|message|>",
+];
+
+/// Tools with arguments of every type.
+fn tools_of_every_type() -> Value {
+    let text = json!({ "type": "string", "maxLength": 6 });
+    let place = json!({ "type": "object", "properties": { "name": text, "far": { "type": "boolean" } },
+        "required": ["far"], "additionalProperties": false });
+    let plan = json!({ "type": "object", "additionalProperties": false, "required": ["who", "note", "place"], "properties": {
+        "who": { "type": "string", "enum": ["fox", "hen"] },
+        "count": { "type": "integer", "minimum": 1, "maximum": 9 },
+        "note": text,
+        "words": { "type": "array", "items": text, "maxItems": 2 },
+        "place": place,
+    } });
+    let option = json!({ "type": "object", "additionalProperties": false, "properties": { "loud": { "type": "boolean" }, "note": text } });
+    json!([
+        { "type": "function", "function": { "name": "plan", "parameters": plan } },
+        { "type": "function", "function": { "name": "option", "parameters": option } },
+    ])
+}
+
+#[test]
+fn demanded_calls_fit_their_schemas_in_every_format() {
+    let place = Place::cold();
+    let (checkpoint, tools) = (model_with_tools(&place), tools_of_every_type());
+    for (index, marks) in FORMATS.iter().enumerate() {
+        let template = format!("{{{{ bos_token }}}}Tell.{{#- tools {marks} -#}}");
+        place.file("model/chat_template.jinja", template);
+        let program = place.path().join(format!("format-{index}.pte"));
+        place.run(&format!("compile {} --program {}", checkpoint.display(), program.display())).expect(0);
+        let mut model = LanguageModel::open(&program).unwrap();
+        for seed in 0..4 {
+            let sampling = Sampling { temperature: 1.0, seed, ..model.sampling() };
+            let demanded = Tools { choice: Choice::Required, is_several: false, ..Tools::new(tools.to_string()) };
+            let options = Options::default().sampling(sampling).tools(demanded).max_new_tokens(400);
+            let mut answer = model.chat(&[Turn::user("")], &options).unwrap();
+            let text = answer.text().unwrap();
+            let calls = answer.calls();
+            assert!(!calls.is_empty() && text.is_empty(), "{marks}: {calls:?} {text}");
+            for (_, call) in calls {
+                let tools = tools.as_array().unwrap();
+                let tool = tools.iter().find(|tool| tool["function"]["name"] == *call.name).unwrap();
+                assert_eq!(mistake(&tool["function"]["parameters"], &call.arguments), None, "{marks}");
+            }
+        }
+    }
 }

@@ -15,7 +15,7 @@ use crate::support::{Place, Ran, python, repository, schemas};
 const SCHEMAS: u64 = 1000;
 
 /// What a schema forbids in a text, if anything.
-fn mistake(schema: &Value, text: &str) -> Option<String> {
+pub fn mistake(schema: &Value, text: &str) -> Option<String> {
     let validator = jsonschema::options().should_validate_formats(true).build(schema).unwrap();
     let value: Value = match serde_json::from_str(text) {
         Ok(value) => value,

@@ -49,7 +49,6 @@ impl Write for Bounded {
 impl Template {
     /// Parses a JSON object with the `template`; the other entries are variables such as `bos_token`.
     pub fn read(json: &[u8]) -> Result<Self, Error> {
-        let malformed = |error: &dyn std::fmt::Display| Error::Text(format!("the chat template: {error}"));
         let mut texts: BTreeMap<String, String> = serde_json::from_slice(json).map_err(|error| malformed(&error))?;
         let template = texts.remove("template").ok_or_else(|| malformed(&"there is none"))?;
         let gets_parts = texts.remove("parts").is_some();
@@ -63,15 +62,24 @@ impl Template {
         &self.source
     }
 
-    /// Renders the conversation, up to the start of the answer.
+    /// Renders the conversation, up to the start of the answer. Templates take the arguments of calls as objects, or else as their texts.
     pub fn fill_in(&self, conversation: &Conversation<'_>) -> Result<String, Error> {
+        let filled = self.filled_in(conversation, Arguments::Objects);
+        let has_calls = conversation.messages.iter().any(|message| message.more.is_some());
+        match filled {
+            Err(error) if has_calls => self.filled_in(conversation, Arguments::Texts).map_err(|_| error),
+            filled => filled,
+        }
+    }
+
+    fn filled_in(&self, conversation: &Conversation<'_>, arguments: Arguments) -> Result<String, Error> {
         let refused = |error: minijinja::Error| match error.kind() {
             ErrorKind::WriteFailure => {
                 Error::Text(format!("the chat template makes a text of more than {LONGEST} bytes"))
             }
             _ => Error::Text(format!("the chat template: {error}")),
         };
-        let messages = conversation.messages.iter().map(|message| self.message(message));
+        let messages = conversation.messages.iter().map(|message| self.message(message, arguments));
         let messages = messages.collect::<Result<Vec<Value>, Error>>()?;
         let tools = conversation.tools.map_or(Ok(Value::from(())), json)?;
         let own = conversation.variables.map_or(Ok(Value::from(())), json)?;
@@ -83,20 +91,47 @@ impl Template {
         let mut text = Bounded::default();
         let template = self.environment.get_template(NAME).map_err(refused)?;
         template.render_captured_to(variables, &mut text).map_err(refused)?;
-        String::from_utf8(text.0).map_err(|error| Error::Text(format!("the chat template: {error}")))
+        String::from_utf8(text.0).map_err(|error| malformed(&error))
     }
+}
+
+/// How a template gets the arguments of calls.
+#[derive(Clone, Copy)]
+enum Arguments {
+    Objects,
+    Texts,
+}
+
+/// The further keys of a message with the arguments of calls as texts.
+fn with_texts(more: &str) -> Result<String, Error> {
+    let mut keys: serde_json::Value = serde_json::from_str(more).map_err(|error| malformed(&error))?;
+    let calls = keys.get_mut("tool_calls").and_then(|calls| calls.as_array_mut()).into_iter().flatten();
+    for arguments in calls.filter_map(|call| call.pointer_mut("/function/arguments")) {
+        if arguments.is_object() {
+            *arguments = arguments.to_string().into();
+        }
+    }
+    Ok(keys.to_string())
+}
+
+fn malformed(error: &dyn std::fmt::Display) -> Error {
+    Error::Text(format!("the chat template: {error}"))
 }
 
 impl Template {
     /// The variables of a message.
-    fn message(&self, message: &Message) -> Result<Value, Error> {
+    fn message(&self, message: &Message, arguments: Arguments) -> Result<Value, Error> {
         let content = match message.parts.as_slice() {
             [] if self.gets_parts => [text_part(&message.content)].into_iter().collect(),
             [] => Value::from(message.content.as_str()),
             parts => parts.iter().map(part).collect(),
         };
         let usual = context! { role => message.role, content };
-        let more = message.more.as_deref().map(json).transpose()?;
+        let more = match (&message.more, arguments) {
+            (None, _) => None,
+            (Some(more), Arguments::Objects) => Some(json(more)?),
+            (Some(more), Arguments::Texts) => Some(json(&with_texts(more)?)?),
+        };
         Ok(more.map_or(usual.clone(), |more| context! { ..more, ..usual }))
     }
 }
@@ -115,7 +150,7 @@ fn part(part: &Part) -> Value {
 
 /// A value of Jinja from JSON, with the keys in their order.
 fn json(text: &str) -> Result<Value, Error> {
-    serde_json::from_str(text).map_err(|error| Error::Text(format!("the chat template: {error}")))
+    serde_json::from_str(text).map_err(|error| malformed(&error))
 }
 
 /// The template environment of `transformers`.
@@ -194,6 +229,17 @@ mod tests {
         let text = Template::read(json.to_string().as_bytes()).unwrap().fill_in(&conversation).unwrap();
         let expected = r#"brief [{"z": 1, "y": {"b": 2, "a": 3}}][user:False:][assistant:True:[{"b": 1, "a": 2}]]"#;
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn arguments_are_texts_for_templates_that_join_them_to_texts() {
+        let call = |arguments| et_llm::NamedCall { id: "1", name: "f", arguments };
+        let message = Message::new("assistant", "").calling(&[call(r#"{"b": 1, "a": "x"}"#)]);
+        let joined = "{{ 'f' + messages[0].tool_calls[0].function.arguments }}";
+        assert_eq!(filled_in(joined, std::slice::from_ref(&message)).unwrap(), r#"f{"b":1,"a":"x"}"#);
+        let named = "{{ messages[0].tool_calls[0].function.arguments.b }}";
+        assert_eq!(filled_in(named, &[message]).unwrap(), "1");
+        assert!(filled_in("{{ 'f' + 1 }}", &[Message::new("assistant", "").calling(&[call("{}")])]).is_err());
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::Request;
 use super::channels::Channels;
 use super::continuation::Run;
 use super::prompt::{First, parts, picture};
-use crate::{Error, Message, Picture, Prompt, Question, Session, Text, Viewer};
+use crate::{AnswerSpec, Error, Message, Picture, Prompt, Question, Session, Text, Viewer};
 
 /// The line that begins a conversation anew.
 const ANEW: &str = "/new";
@@ -98,31 +98,29 @@ impl Conversation {
             true => Message::new("user", message),
             false => Message::of_parts("user", parts(pictures, message)),
         });
-        let Prompt { tokens, tiles } = self.fitting(run)?;
+        let (Prompt { tokens, tiles }, spec) = self.fitting(run)?;
         run.session.model.show(&tiles);
         let known = run.session.model.rewind(&tokens);
         let rest = tokens.get(known..).unwrap_or_default();
         let most = self.most.unwrap_or(usize::MAX);
-        let answer = run.generate(rest, most, Some(&*self.text), channels)?.tokens;
+        let said = run.generate(rest, most, Some(&*self.text), spec, channels)?;
         run.tell(channels)?;
-        let mut said = self.text.decode(&answer)?;
-        let stop = run.request.stops.iter().filter_map(|stop| said.find(stop.as_str())).min();
-        said.truncate(stop.unwrap_or(said.len()));
-        self.messages.push(Message::new("assistant", said));
-        Ok(answer)
+        self.messages.push(Message::new("assistant", said.text));
+        Ok(said.tokens)
     }
 
     /// The prompt of the conversation, without the oldest messages that exceed the context.
-    fn fitting(&mut self, run: &Run<'_>) -> Result<Prompt, Error> {
+    fn fitting(&mut self, run: &Run<'_>) -> Result<(Prompt, AnswerSpec), Error> {
         loop {
-            let variables = self.variables.as_deref();
-            let question = Question { messages: &self.messages, variables, ..Question::default() };
-            let text = self.text.render(&question.conversation())?;
-            let prompt = Prompt::of_conversation(&text, &self.messages, &*self.text, self.viewer.as_deref())?;
+            let (variables, has_form) = (self.variables.as_deref(), run.has_form());
+            let messages = &self.messages;
+            let asked =
+                self.text.ask(&Question { messages, variables, has_form, tools: None, splits_thoughts: true })?;
+            let prompt = Prompt::of_conversation(&asked.prompt, messages, &*self.text, self.viewer.as_deref())?;
             let fits = run.session.model.context().is_none_or(|context| prompt.tokens.len() < context);
             let pair = self.fixed..self.fixed + 2;
             if fits || pair.end >= self.messages.len() {
-                return Ok(prompt);
+                return Ok((prompt, asked.answer));
             }
             self.messages.drain(pair);
         }

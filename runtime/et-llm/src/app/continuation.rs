@@ -8,8 +8,8 @@ use super::form::constraint;
 use super::writer::Writer;
 use crate::statistics::Clock;
 use crate::{
-    Constraint, Continuation, Ended, Error, Generation, Limits, Sampler, Sampling, Session, Speculation, Statistics,
-    Step, Text, is_image,
+    AnswerSpec, AnswerText, Constraint, Continuation, Ended, Error, Limits, Sampler, Sampling, Session, Speculation,
+    Statistics, Step, Text, is_image,
 };
 
 /// How the request wants tokens to be picked.
@@ -28,6 +28,14 @@ pub(super) fn sampling(session: &Session, request: &Request) -> Result<Sampling,
         seed: request.seed.unwrap_or(usual.seed),
     };
     sampling.checked()
+}
+
+/// A continuation.
+pub(super) struct Said {
+    /// The new tokens.
+    pub(super) tokens: Vec<u32>,
+    /// The new text, without thoughts; empty where tokens are wanted.
+    pub(super) text: String,
 }
 
 /// Continuations of one request, with the records of each token.
@@ -55,34 +63,35 @@ impl<'a> Run<'a> {
         prompt: &[u32],
         most: usize,
         text: Option<&dyn Text>,
+        AnswerSpec { behind, shown, reader, .. }: AnswerSpec,
         channels: &mut Channels<'_>,
-    ) -> Result<Generation, Error> {
-        self.sampler.begin(self.constraint.as_ref().map(|form| self.session.matcher(form)).transpose()?);
+    ) -> Result<Said, Error> {
+        let matcher = self.constraint.as_ref().map(|form| self.session.matcher(form)).transpose()?;
+        self.sampler.begin_behind(behind, matcher);
         (self.clock, self.prompt) = (Clock::start(), prompt.len());
         let prompt = self.read_for_logits(prompt, most)?;
         let Self { session, sampler, rows, clock, request, .. } = self;
         let Session { model, speculation, facts, .. } = &mut **session;
         let limits = Limits { tokens: most, stops: &facts.stops };
-        let mut writer = Writer::new(text, &request.stops);
+        let mut writer = Writer::new(text, AnswerText::new(shown, request.stops.clone()), reader);
         let mut continuation = Continuation::new(prompt, speculation.as_mut());
-        let ended = loop {
+        loop {
             let step = continuation.step(model, speculation.as_mut(), sampler, &limits)?;
             let has_logits = !matches!(step, Step::Ended(Ended::Enough | Ended::ContextFull | Ended::Complete));
             if request.logits.is_some() && has_logits {
                 rows.push(model.logits());
             }
             match step {
-                Step::Ended(ended) => break ended,
+                Step::Ended(_) => break,
                 Step::Token(token) => {
                     clock.token();
                     if writer.push(token, channels)? {
-                        break Ended::Stopped;
+                        break;
                     }
                 }
             }
-        };
-        writer.finish(channels)?;
-        Ok(Generation { tokens: continuation.into_tokens(), ended })
+        }
+        Ok(Said { text: writer.finish(channels)?, tokens: continuation.into_tokens() })
     }
 
     /// Where logits are wanted, reads the prompt token by token, the tokens of a tile of a picture together, all but the last, of which
@@ -102,6 +111,11 @@ impl<'a> Run<'a> {
             self.rows.push(model.read(next)?);
             rest = behind;
         }
+    }
+
+    /// Whether answers have a form.
+    pub(super) const fn has_form(&self) -> bool {
+        self.constraint.is_some()
     }
 
     /// Says how long the last continuation took, where that is wanted.

@@ -10,7 +10,7 @@ use super::perplexity;
 use super::prompt::Source;
 use super::session_file::SessionFile;
 use super::transcribe;
-use crate::{Error, Measurement, Sampling, Session, measure};
+use crate::{AnswerSpec, Error, Measurement, Sampling, Session, measure};
 
 /// New tokens where nobody says how many.
 const NEW_TOKENS: usize = 256;
@@ -56,7 +56,7 @@ pub fn perform(session: &mut Session, request: &Request, channels: &mut Channels
     let known = session.model.rewind(&start);
     let rest = start.get(known..).unwrap_or_default();
     let mut run = Run::new(session, request)?;
-    let tokens = run.generate(rest, most, text.as_deref(), channels)?.tokens;
+    let tokens = run.generate(rest, most, text.as_deref(), AnswerSpec::default(), channels)?.tokens;
     run.tell(channels)?;
     if request.tokens_in.is_some() && request.tokens_out.is_none() {
         channels.out.write_all(line(&tokens).as_bytes())?;

@@ -1,36 +1,66 @@
 //! Text on the output as tokens come.
 
 use super::channels::Channels;
-use crate::{AnswerText, Error, Text};
+use crate::{AnswerPieces, AnswerReader, AnswerText, Error, Piece, Text};
 
-/// Writes the text of an answer up to a stop text.
+/// Writes the thoughts and the text of an answer up to a stop text.
 pub struct Writer<'t> {
     /// The tokenizer; `None` where tokens are wanted.
     text: Option<&'t dyn Text>,
-    answer: AnswerText,
+    answer: AnswerPieces,
+    /// The text of the answer so far, without thoughts.
+    said: String,
+    /// The end of thoughts that the text has not followed yet.
+    thoughts: Option<char>,
 }
 
 impl<'t> Writer<'t> {
-    /// A writer of an answer that ends ahead of one of `stops`.
-    pub fn new(text: Option<&'t dyn Text>, stops: &[String]) -> Self {
-        Self { text, answer: AnswerText::new(Vec::new(), stops.to_vec()) }
+    /// A writer of an answer whose pieces `reader` finds.
+    pub fn new(text: Option<&'t dyn Text>, answer: AnswerText, reader: Box<dyn AnswerReader>) -> Self {
+        Self { text, answer: AnswerPieces::new(answer, reader), said: String::new(), thoughts: None }
     }
 
     /// Writes the text that a token makes certain; returns whether the answer has a stop text.
     pub fn push(&mut self, token: u32, channels: &mut Channels<'_>) -> Result<bool, Error> {
         let Some(text) = self.text else { return Ok(false) };
-        let piece = self.answer.push(text, token)?;
-        if !piece.is_empty() {
-            channels.out.write_all(piece.as_bytes())?;
-            channels.out.flush()?;
-        }
+        let pieces = self.answer.push(text, token)?;
+        self.write(pieces, channels)?;
         Ok(self.answer.is_stopped())
     }
 
-    /// Writes the rest of the text, and a line break.
-    pub fn finish(mut self, channels: &mut Channels<'_>) -> Result<(), Error> {
-        let Some(text) = self.text else { return Ok(()) };
-        channels.out.write_all(self.answer.finish(text)?.as_bytes())?;
-        Ok(writeln!(channels.out)?)
+    /// Writes the rest of the text, and a line break; returns the text of the answer, without thoughts.
+    pub fn finish(mut self, channels: &mut Channels<'_>) -> Result<String, Error> {
+        let Some(text) = self.text else { return Ok(String::new()) };
+        let pieces = self.answer.finish(text)?;
+        self.write(pieces, channels)?;
+        writeln!(channels.out)?;
+        Ok(self.said)
+    }
+
+    fn write(&mut self, pieces: Vec<Piece>, channels: &mut Channels<'_>) -> Result<(), Error> {
+        if pieces.is_empty() {
+            return Ok(());
+        }
+        for piece in pieces {
+            match piece {
+                Piece::Thoughts(thoughts) => {
+                    self.thoughts = thoughts.chars().next_back().or(self.thoughts);
+                    channels.out.write_all(thoughts.as_bytes())?;
+                }
+                Piece::Text(text) => {
+                    // An empty line stands between thoughts and text.
+                    match self.thoughts.take() {
+                        Some('\n') => writeln!(channels.out)?,
+                        Some(_) => write!(channels.out, "\n\n")?,
+                        None => {}
+                    }
+                    channels.out.write_all(text.as_bytes())?;
+                    self.said.push_str(&text);
+                }
+                // The command line has no tools.
+                Piece::Call(_) => {}
+            }
+        }
+        Ok(channels.out.flush()?)
     }
 }

@@ -3,6 +3,8 @@
 use et_llm::Call;
 use serde_json::{Deserializer, Value};
 
+/// The keys of the name.
+const NAMES: [&str; 2] = ["name", "tool_name"];
 /// The keys of the arguments.
 const ARGUMENTS: [&str; 2] = ["arguments", "parameters"];
 
@@ -23,7 +25,7 @@ pub fn json_calls(text: &str) -> Option<Vec<Call>> {
 /// A call from an object with a name and arguments.
 fn call(value: Value) -> Option<Call> {
     let Value::Object(mut object) = value else { return None };
-    let name = object.get("name")?.as_str()?.to_owned();
+    let name = NAMES.iter().find_map(|key| object.get(*key))?.as_str()?.to_owned();
     let arguments = ARGUMENTS.iter().find_map(|key| object.remove(*key))?;
     arguments.is_object().then(|| Call { name, arguments: arguments.to_string() })
 }
@@ -60,6 +62,7 @@ mod tests {
             r#"{"name": "f", "arguments": {"b": 1, "a": "x"}} {"name": "g", "arguments": {}}"#,
             r#"[{"name": "f", "arguments": {"b": 1, "a": "x"}}, {"name": "g", "parameters": {}}]"#,
             r#"{"name": "f", "parameters": {"b": 1, "a": "x"}}; {"name": "g", "parameters": {}}"#,
+            r#"[{"tool_call_id": "0", "tool_name": "f", "parameters": {"b": 1, "a": "x"}}, {"tool_name": "g", "parameters": {}}]"#,
         ] {
             assert_eq!(json_calls(text), Some(vec![f.clone(), g.clone()]), "{text}");
         }

@@ -3,33 +3,61 @@
 use std::fmt::Write;
 
 use et_llm::Text;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::format::{Body, Format};
+use super::notation::QUOTE;
+use super::schema::{Properties, alternatives, json_rule, with_definitions};
+use super::sections::Section;
+use super::tagged::{Tags, is_text};
 use super::tool::Tool;
 
 /// The grammar of an answer that is one call of one of the tools, or several.
 pub fn grammar(format: &Format, tools: &[&Tool], is_several: bool, text: &dyn Text) -> String {
     let words = Words { text, format };
+    let none = String::new;
     let (before, between, behind) = match format.body {
-        Body::Tagged => (String::new(), quoted("\n"), String::new()),
-        Body::Named => (String::new(), String::new(), String::new()),
-        Body::List => (words.open() + &quoted(" ["), quoted(", "), quoted("]")),
-        Body::Parameters => (String::new(), quoted("; "), String::new()),
-        Body::Pythonic => (quoted("["), quoted(", "), quoted("]")),
+        Body::Tagged | Body::Arguments(_) => (none(), quoted("\n"), none()),
+        Body::Named | Body::Notation => (none(), none(), none()),
+        Body::Sections(_) => (words.open(), none(), words.close()),
+        Body::List(..) => (words.open() + &quoted(" ["), quoted(", "), quoted("]") + &words.close()),
+        Body::Parameters => (none(), quoted("; "), none()),
+        Body::Pythonic => (words.open() + &quoted("["), quoted(", "), quoted("]") + &words.close()),
+        Body::Lines => (words.open() + &quoted("\n"), quoted("\n"), quoted("\n") + &words.close()),
     };
-    let more = if is_several { format!("({between} call)*") } else { String::new() };
+    let more = if is_several { format!("({between} call)*") } else { none() };
     let names: Vec<String> = (0..tools.len()).map(|index| format!("call_{index}")).collect();
-    let mut grammar = format!("start: {before} call {more} {behind}\ncall: {}\n", names.join(" | "));
-    for (index, tool) in tools.iter().enumerate() {
-        let rule = format!("call_{index}");
-        // Writing to a text does not fail.
-        let _written = match format.body {
-            Body::Pythonic => write!(grammar, "{}", pythonic(tool, &rule)),
-            _ => writeln!(grammar, "{rule}: {}", words.call(tool)),
-        };
+    let mut rules = Rules(format!("start: {before} call {more} {behind}\ncall: {}\n", names.join(" | ")));
+    for (tool, name) in tools.iter().zip(names) {
+        let call = words.call(tool, &name, &mut rules);
+        rules.add(&name, &call);
     }
-    grammar
+    rules.0
+}
+
+/// The rules of a grammar.
+struct Rules(String);
+
+impl Rules {
+    fn add(&mut self, name: &str, rule: &str) {
+        // Writing to a text does not fail.
+        let _written = writeln!(self.0, "{name}: {rule}");
+    }
+
+    /// Items with a comma between two, the needed ones first; `name` begins the names of rules for the others.
+    fn items(&mut self, name: &str, needed: &[String], others: &[String], comma: &str) -> String {
+        // Each rule has the other items from an index on, behind items.
+        for (index, item) in others.iter().enumerate() {
+            self.add(&format!("{name}_{index}"), &format!("({comma} {item})? {name}_{}", index + 1));
+        }
+        self.add(&format!("{name}_{}", others.len()), "\"\"");
+        if !needed.is_empty() {
+            return format!("{} {name}_0", needed.join(&format!(" {comma} ")));
+        }
+        let first = |(index, item): (usize, &String)| format!("{item} {name}_{}", index + 1);
+        let firsts: Vec<String> = others.iter().enumerate().map(first).chain(["\"\"".to_owned()]).collect();
+        format!("({})", firsts.join(" | "))
+    }
 }
 
 /// The texts of a format as parts of a grammar.
@@ -39,8 +67,14 @@ struct Words<'f> {
 }
 
 impl Words<'_> {
+    /// The text before calls, except for calls that are the whole answer.
     fn open(&self) -> String {
-        self.format.opens.first().map(|open| self.word(open)).unwrap_or_default()
+        let open = self.format.opens.first().filter(|_| !self.format.is_whole);
+        open.map(|open| self.word(open)).unwrap_or_default()
+    }
+
+    fn close(&self) -> String {
+        self.format.close.map(|close| format!(" {}", self.word(close))).unwrap_or_default()
     }
 
     /// A text, or a special token with this name.
@@ -48,20 +82,93 @@ impl Words<'_> {
         self.text.special(word).map_or_else(|| quoted(word), |token| format!("<[{token}]>"))
     }
 
-    fn call(&self, tool: &Tool) -> String {
-        let (name, arguments) = (json!(tool.name).to_string(), json_rule(&tool.parameters));
-        let object = |key: &str| {
-            let start = quoted(&format!("{{\"name\": {name}, \"{key}\": "));
-            format!("{start} {arguments} {}", quoted("}"))
-        };
+    /// A text in which texts of the format may be special tokens.
+    fn spelled(&self, text: &str) -> String {
+        let found = self.format.inner.iter().filter_map(|name| Some((text.find(name)?, *name)));
+        match found.min() {
+            Some((start, name)) => {
+                let (before, behind) = (&text[..start], &text[start + name.len()..]);
+                [self.spelled(before), self.word(name), self.spelled(behind)].join(" ")
+            }
+            None if text.is_empty() => String::new(),
+            None => quoted(text),
+        }
+    }
+
+    /// The rule of a call; rules with further names begin with `rule`.
+    fn call(&self, tool: &Tool, rule: &str, rules: &mut Rules) -> String {
         match self.format.body {
             Body::Tagged => {
-                let close = self.format.close.map(|close| self.word(close)).unwrap_or_default();
-                format!("{} {} {} {} {close}", self.open(), quoted("\n"), object("arguments"), quoted("\n"))
+                let call = object(tool, "name", "arguments");
+                format!("{} {} {call} {} {}", self.open(), quoted("\n"), quoted("\n"), self.close())
             }
-            Body::Named => format!("{} {} {} {arguments}", self.open(), quoted(&tool.name), self.word("[ARGS]")),
-            Body::Parameters => object("parameters"),
-            Body::List | Body::Pythonic => object("arguments"),
+            Body::Named => {
+                let arguments = json_rule(&tool.parameters);
+                format!("{} {} {} {arguments}", self.open(), quoted(&tool.name), self.word("[ARGS]"))
+            }
+            Body::List(name, arguments) => object(tool, name, arguments),
+            Body::Parameters => object(tool, "name", "parameters"),
+            Body::Pythonic | Body::Lines => pythonic(tool, rule, rules),
+            Body::Arguments(tags) => self.tagged(tool, tags),
+            Body::Sections(section) => self.section(tool, section),
+            Body::Notation => {
+                let arguments = self.notation(&tool.parameters, &tool.parameters, rule, rules);
+                format!("{} {} {arguments} {}", self.open(), quoted(&format!("call:{}", tool.name)), self.close())
+            }
+        }
+    }
+
+    fn section(&self, tool: &Tool, section: &Section) -> String {
+        let name = quoted(&format!("{}{}{}", section.prefix, tool.name, section.suffix));
+        let (begin, between, end) = (self.word(section.begin), self.word(section.between), self.word(section.end));
+        format!("{begin} {name} {between} {} {end}", json_rule(&tool.parameters))
+    }
+
+    /// A call whose arguments are texts in tags, the required arguments first.
+    fn tagged(&self, tool: &Tool, tags: &Tags) -> String {
+        let argument = |(name, schema): (&String, &Value)| {
+            let schema = with_definitions(schema, &tool.parameters);
+            // No tag ends within the text.
+            let value = if is_text(Some(&schema)) { text_rule(&schema, r"([^<]|<[^\/<])") } else { json_rule(&schema) };
+            let before = self.spelled(&format!("{}{name}{}", tags.key, tags.value));
+            format!("{before} {value} {}", self.spelled(tags.valued))
+        };
+        let Properties { needed, others } = Properties::of(&tool.parameters);
+        let needed: Vec<String> = needed.into_iter().map(argument).collect();
+        let others: Vec<String> = others.into_iter().map(|other| format!("({})?", argument(other))).collect();
+        // A name in no tags follows the opening text directly, and the closing text follows the last argument.
+        let line = |tag: &str| if tag.is_empty() { String::new() } else { quoted("\n") };
+        let name = self.spelled(&format!("{}{}{}", tags.name, tool.name, tags.named));
+        let arguments = [needed, others].concat().join(" ");
+        let (open, end) = (self.open() + " " + &line(tags.name), self.spelled(tags.end) + " " + &line(tags.end));
+        format!("{open} {name} {arguments} {end} {}", self.close())
+    }
+
+    /// A value in Gemma's notation.
+    fn notation(&self, schema: &Value, whole: &Value, rule: &str, rules: &mut Rules) -> String {
+        let quote = self.word(QUOTE);
+        match schema.get("type").and_then(Value::as_str) {
+            Some("string") => {
+                let text = text_rule(schema, "[^<]");
+                format!("{quote} {text} {quote}")
+            }
+            Some("array") => {
+                let none = json!({});
+                let item = self.notation(schema.get("items").unwrap_or(&none), whole, &format!("{rule}_item"), rules);
+                format!("\"[\" {} \"]\"", listed(schema, &item))
+            }
+            Some("object") => {
+                let Properties { needed, others } = Properties::of(schema);
+                let mut fields = |(name, schema): (&String, &Value)| {
+                    let name_of_rule = format!("{rule}_{}", rules.0.lines().count());
+                    let value = self.notation(schema, whole, &name_of_rule, rules);
+                    format!("{} {value}", quoted(&format!("{name}:")))
+                };
+                let needed: Vec<String> = needed.into_iter().map(&mut fields).collect();
+                let others: Vec<String> = others.into_iter().map(&mut fields).collect();
+                format!("\"{{\" {} \"}}\"", rules.items(rule, &needed, &others, "\",\""))
+            }
+            _ => json_rule(&with_definitions(schema, whole)),
         }
     }
 }
@@ -71,52 +178,44 @@ fn quoted(text: &str) -> String {
     json!(text).to_string()
 }
 
-/// White space in arguments: at most a blank between two parts.
-const WHITE_SPACE: &str = r"\x20";
-
-/// A JSON text that a schema accepts.
-fn json_rule(schema: &Value) -> String {
-    let mut schema = if schema.is_object() { schema.clone() } else { json!({}) };
-    if let Value::Object(keys) = &mut schema {
-        keys.insert("x-guidance".to_owned(), json!({ "whitespace_pattern": WHITE_SPACE }));
-    }
-    format!("%json {schema}")
+/// A JSON object with a name and arguments.
+fn object(tool: &Tool, name: &str, arguments: &str) -> String {
+    let start = quoted(&format!("{{\"{name}\": {}, \"{arguments}\": ", json!(tool.name)));
+    format!("{start} {} {}", json_rule(&tool.parameters), quoted("}"))
 }
 
-/// The rules of a call as in Python: required arguments first, each in the order of the schema.
-fn pythonic(tool: &Tool, rule: &str) -> String {
-    let none = Map::new();
-    let properties = tool.parameters.get("properties").and_then(Value::as_object).unwrap_or(&none);
-    let required = tool.parameters.get("required").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let is_required = |name: &str| required.iter().any(|other| other == name);
+/// A text of a schema, whose letters are those of a regular expression.
+fn text_rule(schema: &Value, letter: &str) -> String {
+    let length = |key: &str| schema.get(key).and_then(Value::as_u64);
+    let count = match (length("minLength"), length("maxLength")) {
+        (None, None) => "*".to_owned(),
+        (least, most) => {
+            format!("{{{},{}}}", least.unwrap_or(0), most.map(|most| most.to_string()).unwrap_or_default())
+        }
+    };
+    alternatives(schema).unwrap_or_else(|| format!("/{letter}{count}/"))
+}
+
+/// The items of a list with commas between, as many as a schema allows.
+fn listed(schema: &Value, item: &str) -> String {
+    let count = |key: &str| schema.get(key).and_then(Value::as_u64);
+    let least = count("minItems").unwrap_or(0);
+    let more = match count("maxItems") {
+        Some(0) => return String::new(),
+        Some(most) => format!("(\",\" {item})~{}..{}", least.saturating_sub(1), most - 1),
+        None => format!("(\",\" {item})~{} (\",\" {item})*", least.saturating_sub(1)),
+    };
+    if least == 0 { format!("({item} {more})?") } else { format!("{item} {more}") }
+}
+
+/// A call as in Python, the required arguments first, each in the order of the schema.
+fn pythonic(tool: &Tool, rule: &str, rules: &mut Rules) -> String {
     let argument = |(name, schema): (&String, &Value)| {
         format!("{} {}", quoted(&format!("{name}=")), json_rule(&with_definitions(schema, &tool.parameters)))
     };
-    let (needed, others): (Vec<_>, Vec<_>) = properties.iter().partition(|(name, _)| is_required(name));
+    let Properties { needed, others } = Properties::of(&tool.parameters);
     let needed: Vec<String> = needed.into_iter().map(argument).collect();
     let others: Vec<String> = others.into_iter().map(argument).collect();
-    let comma = quoted(", ");
-    // Each rule has the optional arguments from an index on, behind other arguments.
-    let mut rules = String::new();
-    for (index, argument) in others.iter().enumerate() {
-        let _written = writeln!(rules, "{rule}_{index}: ({comma} {argument})? {rule}_{}", index + 1);
-    }
-    let _written = writeln!(rules, "{rule}_{}: \"\"", others.len());
-    let mut firsts: Vec<String> = vec![format!("{} {rule}_0", needed.join(&format!(" {comma} ")))];
-    if needed.is_empty() {
-        let first = |(index, argument): (usize, &String)| format!("{argument} {rule}_{}", index + 1);
-        firsts = others.iter().enumerate().map(first).chain(["\"\"".to_owned()]).collect();
-    }
-    format!("{rule}: {} ({}) {}\n{rules}", quoted(&format!("{}(", tool.name)), firsts.join(" | "), quoted(")"))
-}
-
-/// The schema of a property with the definitions that the property may name.
-fn with_definitions(schema: &Value, whole: &Value) -> Value {
-    let mut schema = schema.clone();
-    if let Value::Object(keys) = &mut schema {
-        for name in ["$defs", "definitions"] {
-            keys.extend(whole.get(name).map(|definitions| (name.to_owned(), definitions.clone())));
-        }
-    }
-    schema
+    let arguments = rules.items(rule, &needed, &others, &quoted(", "));
+    format!("{} {arguments} {}", quoted(&format!("{}(", tool.name)), quoted(")"))
 }

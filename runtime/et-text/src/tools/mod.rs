@@ -4,9 +4,14 @@ mod call;
 mod format;
 mod formats;
 mod grammar;
+mod harmony;
+mod notation;
 mod pythonic;
 mod question;
 mod reader;
+mod schema;
+mod sections;
+mod tagged;
 mod thinking;
 mod tool;
 

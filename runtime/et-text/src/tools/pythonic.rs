@@ -11,6 +11,15 @@ pub fn pythonic_calls(text: &str) -> Option<Vec<Call>> {
     (rest.0.is_empty() && !calls.is_empty()).then_some(calls)
 }
 
+/// Reads calls of this form, one behind the other on lines.
+pub fn calls_on_lines(text: &str) -> Option<Vec<Call>> {
+    let (mut calls, mut rest) = (Vec::new(), Rest(text.trim()));
+    while !rest.0.is_empty() {
+        calls.push(call(&mut rest)?);
+    }
+    (!calls.is_empty()).then_some(calls)
+}
+
 fn call(rest: &mut Rest<'_>) -> Option<Call> {
     let name = rest.name()?.to_owned();
     rest.take("(")?;
@@ -142,6 +151,16 @@ mod tests {
         assert_eq!(calls[0].arguments, json!({ "city": "Bo\"né", "days": 3, "exact": true, "unit": null }).to_string());
         assert_eq!(calls[1].arguments, json!({ "of": [1, -2.5, { "a": "b" }] }).to_string());
         assert_eq!(pythonic_calls("[f()]").unwrap()[0].arguments, "{}");
+    }
+
+    #[test]
+    fn calls_may_stand_on_lines() {
+        let calls = calls_on_lines("\nf(a=1)\ng(b=[\n\"x\"])\n").unwrap();
+        assert_eq!(
+            calls.iter().map(|call| call.arguments.as_str()).collect::<Vec<_>>(),
+            [r#"{"a":1}"#, r#"{"b":["x"]}"#]
+        );
+        assert!(calls_on_lines("f(a=1) and").is_none() && calls_on_lines("").is_none());
     }
 
     #[test]

@@ -5,8 +5,9 @@ use et_llm::{AnswerSpec, Asked, Choice, Constraint, Error, Question, Text, Tools
 use super::format::Format;
 use super::formats::format_of;
 use super::grammar::grammar;
+use super::harmony::{self, has_channels};
 use super::reader::Reader;
-use super::thinking::{BEGIN, END, Thinking};
+use super::thinking::{Marks, Thinking};
 use super::tool::{CHOICE, TOOLS, Tool};
 
 /// The prompt of a conversation, and how the answer is made and read.
@@ -14,21 +15,25 @@ use super::tool::{CHOICE, TOOLS, Tool};
 /// # Errors
 /// As [`Text::ask`].
 pub fn ask(text: &dyn Text, question: &Question<'_>) -> Result<Asked, Error> {
-    let tools = question.tools.map(|tools| Offered::read(text, tools)).transpose()?.flatten();
+    let template = text.template().unwrap_or_default();
+    if has_channels(template) {
+        return ask_in_channels(text, question);
+    }
+    let tools = question.tools.map(|tools| Offered::read(template, tools)).transpose()?.flatten();
     let constraint = tools.as_ref().and_then(|tools| tools.form(text));
     if question.has_form && constraint.is_some() {
-        return Err(Error::question(CHOICE, "an answer has one form, a call of a tool or another"));
+        return Err(two_forms());
     }
     let prompt = text.render(&question.conversation())?;
     let has_form = question.has_form || constraint.is_some();
     let thinking = thinking(text, &prompt, has_form);
-    let behind = thinking.as_ref().filter(|thinking| thinking.is_inside()).and_then(|_| text.token(END));
+    let inside = thinking.as_ref().filter(|thinking| thinking.is_inside());
+    let behind = inside.and_then(|thinking| text.token(thinking.marks().end));
     let mut shown = tools.as_ref().map(|tools| tools.format.shown(text)).unwrap_or_default();
     let thinking = thinking.filter(|_| question.splits_thoughts);
-    if question.splits_thoughts {
-        shown.extend([BEGIN, END].into_iter().filter_map(|name| Some((text.special(name)?, name))));
-    }
-    let calls = tools.map(|Offered { format, list, .. }| (format, list.into_iter().map(|tool| tool.name).collect()));
+    let words = thinking.as_ref().map(|thinking| thinking.marks().words).into_iter().flatten();
+    shown.extend(words.filter_map(|name| Some((text.special(name)?, name))));
+    let calls = tools.map(|Offered { format, list, .. }| (format, list));
     let reader = Box::new(Reader::new(thinking, calls));
     Ok(Asked { prompt, answer: AnswerSpec { constraint, behind, shown, reader } })
 }
@@ -42,14 +47,10 @@ struct Offered<'q> {
 
 impl<'q> Offered<'q> {
     /// The tools of a conversation, in the format of the chat template; `None` for an empty list.
-    fn read(text: &dyn Text, tools: &'q Tools) -> Result<Option<Self>, Error> {
-        let list = Tool::list(tools)?;
+    fn read(template: &str, tools: &'q Tools) -> Result<Option<Self>, Error> {
+        let list = listed(template, tools)?;
         if list.is_empty() {
             return Ok(None);
-        }
-        let template = text.template().unwrap_or_default();
-        if !template.contains(TOOLS) {
-            return Err(Error::question(TOOLS, "the model's chat template has no tools"));
         }
         let unknown = "the model's chat template has tool calls in a format that is not known";
         let format = format_of(template).ok_or_else(|| Error::question(TOOLS, unknown))?;
@@ -67,10 +68,33 @@ impl<'q> Offered<'q> {
     }
 }
 
+/// The tools of a conversation, for a chat template that has tools.
+fn listed(template: &str, tools: &Tools) -> Result<Vec<Tool>, Error> {
+    let list = Tool::list(tools)?;
+    if !list.is_empty() && !template.contains(TOOLS) {
+        return Err(Error::question(TOOLS, "the model's chat template has no tools"));
+    }
+    Ok(list)
+}
+
+/// As [`ask`], of a model that writes channels.
+fn ask_in_channels(text: &dyn Text, question: &Question<'_>) -> Result<Asked, Error> {
+    let template = text.template().unwrap_or_default();
+    let tools = question.tools.map(|tools| listed(template, tools)).transpose()?.unwrap_or_default();
+    let demands = question.tools.is_some_and(|tools| tools.choice != Choice::Auto);
+    if question.has_form && demands {
+        return Err(two_forms());
+    }
+    Ok(harmony::ask(text, question, text.render(&question.conversation())?, tools))
+}
+
+fn two_forms() -> Error {
+    Error::question(CHOICE, "an answer has one form, a call of a tool or another")
+}
+
 /// Reads thoughts of a model whose template has thoughts. An answer with a form has thoughts only if the prompt begins thoughts, and if
 /// their end is a token, behind which the form holds.
 fn thinking(text: &dyn Text, prompt: &str, has_form: bool) -> Option<Thinking> {
-    let template = text.template()?;
-    let thinking = (template.contains(BEGIN) && template.contains(END)).then(|| Thinking::of(prompt))?;
-    (!has_form || (thinking.is_inside() && text.token(END).is_some())).then_some(thinking)
+    let thinking = Thinking::of(prompt, Marks::of(text.template()?)?);
+    (!has_form || (thinking.is_inside() && text.token(thinking.marks().end).is_some())).then_some(thinking)
 }

@@ -1,9 +1,10 @@
 //! Reads thoughts, text and tool calls from an answer that comes in pieces.
 
-use et_llm::{AnswerReader, Certain, Piece, Stops};
+use et_llm::{AnswerReader, Call, Certain, Piece, Stops};
 
 use super::format::Format;
 use super::thinking::{Split, Thinking};
+use super::tool::Tool;
 
 /// Reads an answer.
 #[derive(Clone, Debug, Default)]
@@ -13,9 +14,9 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// A reader of an answer with thoughts, and with calls of tools with these names in a format.
-    pub fn new(thinking: Option<Thinking>, calls: Option<(&'static Format, Vec<String>)>) -> Self {
-        Self { thinking, calls: calls.map(|(format, names)| Calls::new(format, names)) }
+    /// A reader of an answer with thoughts, and with calls of these tools in a format.
+    pub fn new(thinking: Option<Thinking>, calls: Option<(&'static Format, Vec<Tool>)>) -> Self {
+        Self { thinking, calls: calls.map(|(format, tools)| Calls::new(format, tools)) }
     }
 
     fn pieces(&mut self, split: Split) -> Vec<Piece> {
@@ -57,8 +58,7 @@ fn without_empty(pieces: impl IntoIterator<Item = Piece>) -> Vec<Piece> {
 #[derive(Clone, Debug)]
 struct Calls {
     format: &'static Format,
-    /// The names of the tools.
-    names: Vec<String>,
+    tools: Vec<Tool>,
     state: State,
 }
 
@@ -75,9 +75,9 @@ enum State {
 }
 
 impl Calls {
-    fn new(format: &'static Format, names: Vec<String>) -> Self {
+    fn new(format: &'static Format, tools: Vec<Tool>) -> Self {
         let state = if format.is_whole { State::Begin(String::new()) } else { text(format, false) };
-        Self { format, names, state }
+        Self { format, tools, state }
     }
 
     fn push(&mut self, piece: &str) -> Vec<Piece> {
@@ -139,8 +139,9 @@ impl Calls {
     fn read(&self, inside: &str, close: Option<&str>) -> Vec<Piece> {
         let open = self.format.opens.first().copied().unwrap_or_default();
         let bare = if self.format.is_whole { inside.trim_start().trim_start_matches(open_word(open)) } else { inside };
-        let calls = (self.format.read)(bare);
-        match calls.filter(|calls| calls.iter().all(|call| self.names.contains(&call.name))) {
+        let calls = (self.format.read)(bare, &self.tools);
+        let is_tool = |call: &Call| self.tools.iter().any(|tool| tool.name == call.name);
+        match calls.filter(|calls| calls.iter().all(is_tool)) {
             Some(calls) => calls.into_iter().map(Piece::Call).collect(),
             None if self.format.is_whole => vec![Piece::Text(inside.to_owned())],
             None => vec![Piece::Text(format!("{open}{inside}{}", close.unwrap_or_default()))],
@@ -166,8 +167,9 @@ mod tests {
 
     /// The text and the calls of an answer in pieces of a length.
     fn read(template: &str, answer: &str, length: usize) -> (String, Vec<String>) {
-        let names = vec!["f".to_owned(), "g".to_owned()];
-        let mut reader = Reader::new(None, Some((format_of(template).unwrap(), names)));
+        let parameters = json!({ "type": "object", "properties": { "s": { "type": "string" } } });
+        let tools = ["f", "g"].map(|name| Tool { name: name.to_owned(), parameters: parameters.clone() }).into();
+        let mut reader = Reader::new(None, Some((format_of(template).unwrap(), tools)));
         let letters: Vec<char> = answer.chars().collect();
         let mut pieces: Vec<Piece> =
             letters.chunks(length).flat_map(|piece| reader.push(&piece.iter().collect::<String>())).collect();
@@ -217,6 +219,46 @@ mod tests {
                 (llama, "A {fox}", "A {fox}", vec![]),
                 (python, "[f(a=5), f(a=6)]", "", vec![f(5), f(6)]),
                 (python, "[1, 2]", "[1, 2]", vec![]),
+                (
+                    "<tool_call><function=<parameter=",
+                    "Hm\n<tool_call>\n<function=f>\n<parameter=a>\n7\n</parameter>\n</function>\n</tool_call>",
+                    "Hm\n",
+                    vec![f(7)],
+                ),
+                (
+                    "<tool_call><arg_key>",
+                    "<tool_call>f\n<arg_key>a</arg_key>\n<arg_value>7</arg_value>\n</tool_call>",
+                    "",
+                    vec![f(7)],
+                ),
+                (
+                    "<minimax:tool_call><invoke name=",
+                    "<minimax:tool_call>\n<invoke name=\"f\">\n<parameter name=\"a\">7</parameter>\n</invoke>\n</minimax:tool_call>",
+                    "",
+                    vec![f(7)],
+                ),
+                (
+                    "<|tool_call_start|>",
+                    "<|tool_call_start|>[f(a=7), f(a=8)]<|tool_call_end|>So.",
+                    "So.",
+                    vec![f(7), f(8)],
+                ),
+                ("<|tool_list_start|>", "<|tool_call_start|>[f(a=7)]<|tool_call_end|>", "", vec![f(7)]),
+                (
+                    "<｜tool▁calls▁begin｜>",
+                    "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>f<｜tool▁sep｜>{\"a\": 7}<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+                    "",
+                    vec![f(7)],
+                ),
+                (
+                    "<|START_ACTION|>",
+                    "<|START_ACTION|>[\n{\"tool_call_id\": \"0\", \"tool_name\": \"f\", \"parameters\": {\"a\": 7}}\n]<|END_ACTION|>",
+                    "",
+                    vec![f(7)],
+                ),
+                ("<function_calls>", "<function_calls>\nf(a=7)\nf(a=8)\n</function_calls>", "", vec![f(7), f(8)]),
+                ("<|tool_call>call:", "<|tool_call>call:f{a:7}<tool_call|>", "", vec![f(7)]),
+                ("<|tool_call|>", "<|tool_call|>[{\"name\": \"f\", \"arguments\": {\"a\": 7}}]", "", vec![f(7)]),
             ] {
                 assert_eq!(read(template, answer, length), (text.to_owned(), calls), "{answer} in pieces of {length}");
             }
@@ -225,6 +267,6 @@ mod tests {
 
     #[test]
     fn a_template_of_another_format_has_none() {
-        assert!(format_of("<tool_call><function=f>").is_none() && format_of("tools").is_none());
+        assert!(format_of("<function=f>").is_none() && format_of("tools").is_none());
     }
 }

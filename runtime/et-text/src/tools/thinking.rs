@@ -3,13 +3,45 @@
 use et_llm::{Certain, Stops};
 
 /// The texts around thoughts.
-pub const BEGIN: &str = "<think>";
-/// The end of thoughts.
-pub const END: &str = "</think>";
+#[derive(Debug, PartialEq, Eq)]
+pub struct Marks {
+    /// Before thoughts.
+    pub begin: &'static str,
+    /// Behind thoughts.
+    pub end: &'static str,
+    /// The texts of both that may be special tokens.
+    pub words: [&'static str; 2],
+}
+
+impl Marks {
+    const fn plain(begin: &'static str, end: &'static str) -> Self {
+        Self { begin, end, words: [begin, end] }
+    }
+
+    /// The marks that a chat template shows, if any.
+    pub fn of(template: &str) -> Option<&'static Self> {
+        MARKS.iter().find(|marks| template.contains(marks.begin) && template.contains(marks.end))
+    }
+}
+
+static MARKS: &[Marks] = &[
+    Marks::plain("<think>", "</think>"),
+    // Magistral, Ministral.
+    Marks::plain("[THINK]", "[/THINK]"),
+    // Command R7B, Command A.
+    Marks::plain("<|START_THINKING|>", "<|END_THINKING|>"),
+    // Seed-OSS.
+    Marks::plain("<seed:think>", "</seed:think>"),
+    // Gemma 4.
+    Marks { begin: "<|channel>thought", end: "<channel|>", words: ["<|channel>", "<channel|>"] },
+];
 
 /// Splits an answer in thoughts and the rest.
 #[derive(Clone, Debug)]
-pub struct Thinking(State);
+pub struct Thinking {
+    marks: &'static Marks,
+    state: State,
+}
 
 #[derive(Clone, Debug)]
 enum State {
@@ -34,38 +66,43 @@ pub enum Split {
 
 impl Thinking {
     /// An answer to a prompt, which may end within thoughts.
-    pub fn of(prompt: &str) -> Self {
-        let is_inside = prompt.trim_end().ends_with(BEGIN);
-        Self(if is_inside { inside() } else { State::Begin(String::new()) })
+    pub fn of(prompt: &str, marks: &'static Marks) -> Self {
+        let is_inside = prompt.trim_end().ends_with(marks.begin);
+        Self { marks, state: if is_inside { inside(marks) } else { State::Begin(String::new()) } }
+    }
+
+    /// The texts around thoughts.
+    pub const fn marks(&self) -> &'static Marks {
+        self.marks
     }
 
     /// Whether the answer begins within thoughts.
     pub const fn is_inside(&self) -> bool {
-        matches!(self.0, State::Inside(_))
+        matches!(self.state, State::Inside(_))
     }
 
     /// A further piece.
     pub fn push(&mut self, piece: &str) -> Vec<Split> {
-        match &mut self.0 {
+        match &mut self.state {
             State::Begin(kept) => {
                 kept.push_str(piece);
                 let start = kept.trim_start();
-                if let Some(thoughts) = start.strip_prefix(BEGIN).map(str::to_owned) {
-                    self.0 = inside();
+                if let Some(thoughts) = start.strip_prefix(self.marks.begin).map(str::to_owned) {
+                    self.state = inside(self.marks);
                     return self.push(&thoughts);
                 }
-                if BEGIN.starts_with(start) {
+                if self.marks.begin.starts_with(start) {
                     return Vec::new();
                 }
                 let text = std::mem::take(kept);
-                self.0 = State::Rest;
+                self.state = State::Rest;
                 vec![Split::Rest(text)]
             }
             State::Inside(stops) => {
                 let Certain { text, is_stopped, rest } = stops.push(piece);
                 let mut parts = vec![Split::Thoughts(text)];
                 if is_stopped {
-                    self.0 = State::Behind;
+                    self.state = State::Behind;
                     parts.extend(self.push(&rest));
                 }
                 parts
@@ -73,7 +110,7 @@ impl Thinking {
             State::Behind => {
                 let text = piece.trim_start().to_owned();
                 if !text.is_empty() {
-                    self.0 = State::Rest;
+                    self.state = State::Rest;
                 }
                 vec![Split::Rest(text)]
             }
@@ -83,7 +120,7 @@ impl Thinking {
 
     /// The text that was kept back, at the end of the answer.
     pub fn finish(&mut self) -> Option<Split> {
-        match &mut self.0 {
+        match &mut self.state {
             State::Begin(kept) => Some(Split::Rest(std::mem::take(kept))),
             State::Inside(stops) => Some(Split::Thoughts(stops.finish())),
             State::Behind | State::Rest => None,
@@ -91,8 +128,8 @@ impl Thinking {
     }
 }
 
-fn inside() -> State {
-    State::Inside(Stops::new(vec![END.to_owned()]))
+fn inside(marks: &Marks) -> State {
+    State::Inside(Stops::new(vec![marks.end.to_owned()]))
 }
 
 #[cfg(test)]
@@ -101,7 +138,8 @@ mod tests {
 
     /// The thoughts and the rest of an answer in pieces of a length.
     fn split(prompt: &str, answer: &str, length: usize) -> (String, String) {
-        let (mut thinking, mut thoughts, mut rest) = (Thinking::of(prompt), String::new(), String::new());
+        let marks = Marks::of("<think></think>").unwrap();
+        let (mut thinking, mut thoughts, mut rest) = (Thinking::of(prompt, marks), String::new(), String::new());
         let letters: Vec<char> = answer.chars().collect();
         let mut parts: Vec<Split> =
             letters.chunks(length).flat_map(|piece| thinking.push(&piece.iter().collect::<String>())).collect();
@@ -113,6 +151,14 @@ mod tests {
             }
         }
         (thoughts, rest)
+    }
+
+    #[test]
+    fn a_template_shows_the_marks_of_thoughts() {
+        let begin = |template: &str| Marks::of(template).map(|marks| marks.begin);
+        assert_eq!(begin("{{ '<|channel>thought\\n<channel|>' }}"), Some("<|channel>thought"));
+        assert_eq!(begin("[THINK] [/THINK]"), Some("[THINK]"));
+        assert_eq!(begin("<think>"), None);
     }
 
     #[test]
