@@ -163,10 +163,31 @@ fn environment() -> Result<Environment<'static>, minijinja::Error> {
         Err(minijinja::Error::new(ErrorKind::InvalidOperation, message))
     });
     environment.add_function("strftime_now", now);
+    environment.add_filter("indent", indent);
     environment.add_filter("tojson", |value: Value, options: Kwargs| -> Result<Value, minijinja::Error> {
         Ok(Value::from_safe_string(Style::read(&options)?.write(&value)?))
     });
     Ok(environment)
+}
+
+/// The lines of a text, all but the first behind blanks, as Python's Jinja makes them: a line break at the end stays.
+fn indent(
+    text: &str,
+    width: Option<usize>,
+    first: Option<bool>,
+    blank: Option<bool>,
+    options: Kwargs,
+) -> Result<String, minijinja::Error> {
+    let width = options.get::<Option<usize>>("width")?.or(width).unwrap_or(4);
+    let first = options.get::<Option<bool>>("first")?.or(first).unwrap_or(false);
+    let blank = options.get::<Option<bool>>("blank")?.or(blank).unwrap_or(false);
+    options.assert_all_used()?;
+    let blanks = " ".repeat(width);
+    let line = |(index, line): (usize, &str)| {
+        let is_indented = if index == 0 { first } else { blank || !line.is_empty() };
+        if is_indented { format!("{blanks}{line}") } else { line.to_owned() }
+    };
+    Ok(text.split('\n').enumerate().map(line).collect::<Vec<_>>().join("\n"))
 }
 
 /// The time in UTC by a format of C's `strftime`.
@@ -289,6 +310,15 @@ mod tests {
     #[test]
     fn json_is_written_as_python_does() {
         assert_eq!(filled_in("{{ {'a': [1, 'x']} | tojson }}", &[]).unwrap(), r#"{"a": [1, "x"]}"#);
+    }
+
+    #[test]
+    fn lines_are_indented_as_in_python() {
+        let indented = |filter: &str| filled_in(&format!("{{{{ 'a\\n\\nb\\n' | {filter} }}}}"), &[]).unwrap();
+        assert_eq!(indented("indent"), "a\n\n    b\n");
+        assert_eq!(indented("indent(2, first=True)"), "  a\n\n  b\n");
+        assert_eq!(indented("indent(width=1, blank=true)"), "a\n \n b\n ");
+        assert!(filled_in("{{ 'a' | indent(depth=1) }}", &[]).is_err());
     }
 
     #[test]
