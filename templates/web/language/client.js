@@ -82,17 +82,17 @@ export class LanguageModel {
   /**
    * The pieces of the continuation of a text, or of the answer to a list of messages. Prompts wait for the one before.
    */
-  async *generate(prompt, options = {}) {
-    return yield* this.stream(async () => ({ kind: "generate", prompt: await exchangedPrompt(prompt), options }));
+  async *generate(prompt, { signal, ...options } = {}) {
+    return yield* this.stream(async () => ({ kind: "generate", prompt: await exchangedPrompt(prompt), options }), signal);
   }
 
   /** The pieces of the answer to a list of messages: text, thoughts and calls of tools. */
-  async *pieces(messages, options = {}) {
-    return yield* this.stream(async () => ({ kind: "pieces", messages: await exchangedPrompt(messages), options }));
+  async *pieces(messages, { signal, ...options } = {}) {
+    return yield* this.stream(async () => ({ kind: "pieces", messages: await exchangedPrompt(messages), options }), signal);
   }
 
   /** The tokens of a text, or of a list of messages up to the start of the answer. */
-  encode(prompt, options = {}) {
+  encode(prompt, { signal, ...options } = {}) {
     return this.inTurn(async () => ({ kind: "encode", prompt: await exchangedPrompt(prompt), options }));
   }
 
@@ -107,12 +107,12 @@ export class LanguageModel {
   }
 
   /** The segments of the transcript of a recording, as they are found. */
-  async *transcribe(audio, { sampleRate, ...options } = {}) {
-    return yield* this.stream(async () => ({ kind: "transcribe", recording: await recording(audio, sampleRate), options }));
+  async *transcribe(audio, { sampleRate, signal, ...options } = {}) {
+    return yield* this.stream(async () => ({ kind: "transcribe", recording: await recording(audio, sampleRate), options }), signal);
   }
 
-  /** The pieces of the answer to a request, which `make` makes once the one before has ended. */
-  async *stream(make) {
+  /** The pieces of the answer to a request, which `make` makes once the one before has ended. A signal ends the answer. */
+  async *stream(make, signal) {
     const before = this.last;
     let release;
     this.last = new Promise((resolve) => (release = resolve));
@@ -122,6 +122,9 @@ export class LanguageModel {
     const pieces = [];
     let wake = () => {};
     const hear = ({ piece }) => (pieces.push(piece), wake());
+    const stop = () => (stopped && Atomics.store(stopped, 0, 1), wake());
+    signal?.addEventListener("abort", stop);
+    if (signal?.aborted) stop();
     let failure, result;
     const request = this.request({ ...message, stopped }, hear);
     request.then((made) => (result = made), (error) => (failure = error)).then(() => {
@@ -134,10 +137,13 @@ export class LanguageModel {
         while (pieces.length > 0) yield pieces.shift();
         if (failure) throw failure;
         if (result) return result;
+        // The thread of a page without shared memory goes on with the text, which nobody waits for.
+        if (signal?.aborted && !stopped) return { ended: "cancelled" };
         await new Promise((resolve) => (wake = resolve));
       }
     } finally {
-      if (stopped) Atomics.store(stopped, 0, 1);
+      stop();
+      signal?.removeEventListener("abort", stop);
     }
   }
 

@@ -74,6 +74,8 @@ export interface GenerateOptions {
   regex?: string;
   /** The answer is a text of this grammar, in Lark's syntax; for recipes with `constrain: true`. */
   grammar?: string;
+  /** Ends the answer, also while the model reads the prompt: the end is `cancelled`. */
+  signal?: AbortSignal;
   /** Texts that end the answer, and are no part of it. */
   stop?: string | readonly string[];
   /** Numbers that are added to the logits of tokens. */
@@ -87,7 +89,8 @@ export interface GenerateOptions {
 }
 
 export interface Generation {
-  newTokens: number;
+  /** Left out where a signal ended the answer, and memory cannot be shared. */
+  newTokens?: number;
   /** The model ended the text, enough tokens, the context is full, or the iteration ended early. */
   ended: "stop" | "length" | "context" | "cancelled";
 }

@@ -23,6 +23,8 @@ const RUNTIME: [&str; 3] = ["device_binary::", "et_runtime::", "main"];
 pub struct Image<'f> {
     file: object::File<'f>,
     architecture: Architecture,
+    /// The contents of the linked sections that have bytes.
+    contents: Vec<Section<'f>>,
     /// The table of kernels, which the runtime alone reads.
     kernels: Range<u32>,
     /// Where the objects' sections end, by their addresses: behind them are bytes that fill up.
@@ -31,6 +33,13 @@ pub struct Image<'f> {
     functions: BTreeMap<u32, String>,
     /// Where stretches of instructions, or of data, begin.
     stretches: BTreeMap<u32, Contents>,
+}
+
+/// The contents of a linked section.
+struct Section<'f> {
+    address: u32,
+    bytes: &'f [u8],
+    is_code: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -50,7 +59,12 @@ impl<'f> Image<'f> {
         }
         file.section_by_name(STACK)?;
         let (sections, functions, stretches) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        let mut image = Self { file, architecture, kernels: 0..0, sections, functions, stretches };
+        let section = |section: object::Section<'f, '_>| {
+            let (address, bytes) = (u32::try_from(section.address()).ok()?, section.data().ok()?);
+            Some(Section { address, bytes, is_code: section.kind() == SectionKind::Text })
+        };
+        let contents = file.sections().filter_map(section).filter(|section| !section.bytes.is_empty()).collect();
+        let mut image = Self { file, architecture, contents, kernels: 0..0, sections, functions, stretches };
         map_lines(map).for_each(|line| image.add(&line));
         (!image.functions.is_empty()).then_some(image)
     }
@@ -68,7 +82,7 @@ impl<'f> Image<'f> {
     }
 
     fn add_symbol(&mut self, address: u32, name: &str) {
-        let is_code = || self.section_of(address & !1).is_some_and(|(_, _, is_code)| is_code);
+        let is_code = || self.section_of(address & !1).is_some_and(|section| section.is_code);
         match name {
             name if name.starts_with("$t") || name.starts_with("$x") => {
                 self.stretches.insert(address, Contents::Instructions);
@@ -104,7 +118,7 @@ impl<'f> Image<'f> {
     pub fn range(&self, address: u32) -> Option<Range<u32>> {
         let (_, end) = self.sections.range(..=address).next_back()?;
         let next = self.functions.range(address + 1..).next().map_or(*end, |(next, _)| *next);
-        let is_code = self.section_of(address).is_some_and(|(_, _, is_code)| is_code);
+        let is_code = self.section_of(address).is_some_and(|section| section.is_code);
         is_code.then(|| address..next.min(*end))
     }
 
@@ -187,18 +201,16 @@ impl<'f> Image<'f> {
 
     /// The bytes from an address to the end of its section.
     fn bytes(&self, address: u32) -> Option<&'f [u8]> {
-        let (start, bytes, _) = self.section_of(address)?;
-        bytes.get((address - start) as usize..)
+        let section = self.section_of(address)?;
+        section.bytes.get((address - section.address) as usize..)
     }
 
-    /// The section with an address: its own address, its bytes, and whether these are instructions.
-    fn section_of(&self, address: u32) -> Option<(u32, &'f [u8], bool)> {
-        let contents = |section: object::Section<'f, '_>| {
-            let (start, bytes) = (u32::try_from(section.address()).ok()?, section.data().ok()?);
-            let is_inside = address.checked_sub(start).is_some_and(|offset| (offset as usize) < bytes.len());
-            is_inside.then(|| (start, bytes, section.kind() == SectionKind::Text))
+    /// The section with an address.
+    fn section_of(&self, address: u32) -> Option<&Section<'f>> {
+        let is_inside = |section: &&Section<'_>| {
+            address.checked_sub(section.address).is_some_and(|offset| (offset as usize) < section.bytes.len())
         };
-        self.file.sections().find_map(contents)
+        self.contents.iter().find(is_inside)
     }
 }
 

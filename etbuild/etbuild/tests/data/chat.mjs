@@ -37,6 +37,11 @@ const encoded = await model.encode("Once there was");
 console.log(`decoded=${await model.decode(encoded.slice(-3))}`);
 console.log(`biased=${line(await model.text("Once", { ...usual, maxNewTokens: 3, logitBias: { [encoded.at(-3)]: 100 } }))}`);
 
+// A signal ends the reading of a prompt.
+const controller = new AbortController();
+controller.abort();
+const left = await model.generate("fox and ".repeat(150), { ...usual, signal: controller.signal }).next();
+console.log(`cancelled=${left.done && left.value.ended === "cancelled" ? 3 : left.value}|${left.value.newTokens}`);
 for (const attempt of [
   () => model.pieces([question], { tools: [{ type: "function" }] }),
   () => model.pieces([question], { tools, toolChoice: "dance" }),

@@ -17,6 +17,14 @@ const same: string = await model.text(messages, { temperature: 0, maxNewTokens: 
 // Called by nobody: the compiler alone reads these lines.
 export async function unread(picture: ImageData, sound: AudioBuffer): Promise<Transcript> {
   await model.text([{ type: "image", image: picture }, "What is it?"]);
+  const { signal } = new AbortController();
+  for await (const piece of model.pieces(messages, { tools: [{ type: "function" }], stop: "END", logitBias: { 7: 1 }, signal })) {
+    if (piece.type === "call") messages.push({ role: "tool", content: [piece, piece.call.arguments] });
+    // @ts-expect-error: text and thoughts have no call
+    else void piece.call;
+  }
+  const tokens: number[] = await model.encode(messages);
+  void (await model.decode(tokens)).length;
   for await (const segment of model.transcribe(sound, { wordTimestamps: true })) void segment.words[0]?.start.toFixed(2);
   // @ts-expect-error: a message has a role
   await model.text([{ content: "Hello" }]);
