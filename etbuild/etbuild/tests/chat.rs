@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use et_llm::{Matcher, Question, Random, Token};
 use etbuild_run::language::{Choice, Constraint, LanguageModel, NamedCall, Options, Piece, Sampling, Tools, Turn};
 use serde_json::{Value, json};
 
@@ -13,7 +14,7 @@ use crate::java::App;
 use crate::library::linked;
 use crate::serve::{CHAT, RECIPE, Server};
 use crate::support::programs::has;
-use crate::support::{Place, Ran};
+use crate::support::{Place, Ran, repository};
 
 const QUESTION: &str = "Tell me a tale.";
 const WRITTEN: &str =
@@ -237,6 +238,96 @@ fn demanded_calls_fit_their_schemas_in_every_format() {
                 let tool = tools.iter().find(|tool| tool["function"]["name"] == *call.name).unwrap();
                 assert_eq!(mistake(&tool["function"]["parameters"], &call.arguments), None, "{marks}");
             }
+        }
+    }
+}
+
+/// Schemas of arguments: texts without a limit, types that may be missing, lists, objects, names that are none in Python.
+fn schemas_of_arguments() -> Vec<Value> {
+    let object = |properties: Value, required: Value| json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false });
+    let one = |schema: Value| object(json!({ "s": schema }), json!(["s"]));
+    let text = json!({ "type": "string" });
+    vec![
+        json!({ "type": "object" }),
+        object(json!({ "s": text, "t": text, "n": { "type": "integer" } }), json!([])),
+        object(json!({ "s": text, "t": text, "n": { "type": "integer" } }), json!(["t"])),
+        one(json!({ "type": "string", "minLength": 2, "maxLength": 4 })),
+        one(json!({ "type": "string", "enum": ["a", "b c", "d, e"] })),
+        one(json!({ "enum": ["a", "x}", 2] })),
+        one(json!({ "anyOf": [text, { "type": "null" }] })),
+        one(json!({ "type": "array", "items": text, "maxItems": 2 })),
+        one(json!({ "type": "array", "items": { "type": "integer" }, "minItems": 2, "maxItems": 3 })),
+        one(json!({ "type": "array", "items": { "type": "boolean" }, "maxItems": 0 })),
+        one(object(json!({ "a": text, "b": { "type": "number" } }), json!(["a"]))),
+        one(json!({ "anyOf": [object(json!({ "a": { "type": "integer" } }), json!(["a"])), { "type": "null" }] })),
+        object(json!({ "$filter": { "type": "integer" }, "xml:lang": text, "a b": text }), json!(["$filter", "a b"])),
+        json!({ "type": "object", "properties": { "a": { "type": "integer" } }, "required": ["a", "k"] }),
+    ]
+}
+
+/// A text that a constraint allows, by random tokens among which those that end something come often.
+fn walked(matcher: &mut dyn Matcher, vocabulary: &[Token], stop: u32, random: &mut Random) -> Option<String> {
+    let ends = |bytes: &[u8]| bytes.first().is_some_and(|byte| b"\n]})\"'</>".contains(byte));
+    let mut text = Vec::new();
+    for _ in 0..600 {
+        let allowed = matcher.allowed().unwrap().to_vec();
+        let may = |token: u32| allowed.get(token as usize / 32).is_some_and(|word| word >> (token % 32) & 1 == 1);
+        let all: Vec<u32> = (0..vocabulary.len() as u32).filter(|token| *token != stop && may(*token)).collect();
+        if all.is_empty() || (may(stop) && random.bits().is_multiple_of(2)) {
+            return Some(String::from_utf8_lossy(&text).into_owned());
+        }
+        let bytes = |token: &u32| match &vocabulary[*token as usize] {
+            Token::Bytes(bytes) => bytes.as_slice(),
+            Token::Special(_) | Token::Unused => &[],
+        };
+        // A line break and `<` begin the end of a text in tags.
+        let next: Option<&[u8]> = match text.last() {
+            Some(b'\n') => Some(b"<"),
+            Some(b'<') => Some(b"/"),
+            _ => None,
+        };
+        let closing: Vec<u32> = match next {
+            Some(next) => all.iter().copied().filter(|token| bytes(token) == next).collect(),
+            None => all.iter().copied().filter(|token| ends(bytes(token))).collect(),
+        };
+        let chosen = if closing.is_empty() || random.bits().is_multiple_of(4) { &all } else { &closing };
+        let token = chosen[(random.bits() % chosen.len() as u64) as usize];
+        text.extend_from_slice(bytes(&token));
+        matcher.advance(token).unwrap();
+        if matcher.is_complete() {
+            return Some(String::from_utf8_lossy(&text).into_owned());
+        }
+    }
+    None
+}
+
+#[test]
+fn texts_of_grammars_are_read_as_calls_that_fit_their_schemas() {
+    let tokenizer = std::fs::read(repository().join("examples/tiny-llama/model/tokenizer.json")).unwrap();
+    let mut random = Random::new(7);
+    for marks in FORMATS {
+        let chat = json!({ "template": format!("{{#- tools {marks} -#}}") }).to_string();
+        let text = et_text::make(&tokenizer, Some(chat.as_bytes())).unwrap();
+        let vocabulary = text.vocabulary().unwrap();
+        let stop = text.token("<|end|>").unwrap();
+        let compiler = et_constrain::make(&vocabulary, &[stop]).unwrap();
+        for schema in schemas_of_arguments() {
+            let json = json!([{ "function": { "name": "f", "parameters": schema } }]).to_string();
+            let tools = Tools { choice: Choice::Required, is_several: false, ..Tools::new(json) };
+            let asked =
+                text.ask(&Question { tools: Some(&tools), splits_thoughts: true, ..Question::default() }).unwrap();
+            let constraint = asked.answer.constraint.unwrap();
+            let mut ended = 0;
+            for _ in 0..4 {
+                let mut matcher = compiler.compile(&constraint).unwrap();
+                let Some(said) = walked(&mut *matcher, &vocabulary, stop, &mut random) else { continue };
+                let mut reader = asked.answer.reader.again();
+                let pieces = [reader.push(&said), reader.finish()].concat();
+                let [Piece::Call(call)] = pieces.as_slice() else { panic!("{marks} {schema}: {said:?} is {pieces:?}") };
+                assert_eq!(mistake(&schema, &call.arguments), None, "{marks}: {said:?}");
+                ended += 1;
+            }
+            assert!(ended > 0, "{marks} {schema}: {ended} texts end");
         }
     }
 }

@@ -59,6 +59,9 @@ pub(crate) unsafe fn reply(
         let Prompt { tokens, text, answer: spec } = prompt(&mut session, &options)?;
         // SAFETY: the caller says so.
         let (stops, own) = unsafe { (options.stops()?, options.constraint()?) };
+        if !options.tools.is_null() && options.call.is_none() {
+            return Err("`tools` need the function `call`, which is told calls".into());
+        }
         if text.is_none() && !stops.is_empty() {
             return Err("`stop` is for prompts of text".into());
         }
@@ -96,10 +99,8 @@ fn run(
         (Ok(generation), None) => of_ended(generation.ended),
         (Err(error), None) => return Err(error.into()),
     };
-    if ended != BROKEN_OFF {
-        told.finish()?;
-    }
-    Ok(Answer { new_tokens: told.new_tokens, ended })
+    let is_broken_off = ended == BROKEN_OFF || !told.finish()?;
+    Ok(Answer { new_tokens: told.new_tokens, ended: if is_broken_off { BROKEN_OFF } else { ended } })
 }
 
 const fn of_ended(ended: Ended) -> c_int {
@@ -146,12 +147,11 @@ impl Told {
         cut.map_or(Ok(()), |_| Err(Error::Text(String::new())))
     }
 
-    /// Tells the rest at the end of the answer.
-    fn finish(&mut self) -> Result<()> {
-        let Some(text) = self.text.clone() else { return Ok(()) };
+    /// Tells the rest at the end of the answer; returns whether it was wanted.
+    fn finish(&mut self) -> Result<bool> {
+        let Some(text) = self.text.clone() else { return Ok(true) };
         let pieces = self.pieces.finish(&*text)?;
-        self.tell(None, pieces);
-        Ok(())
+        Ok(self.tell(None, pieces))
     }
 
     /// Tells pieces of an answer, and the token that made them certain; returns whether more is wanted.
@@ -160,17 +160,15 @@ impl Told {
         for piece in pieces {
             match piece {
                 Piece::Text(more) => text.push_str(&more),
-                Piece::Thoughts(thoughts) => is_wanted &= self.show_thoughts(&thoughts),
+                Piece::Thoughts(thoughts) => is_wanted = is_wanted && self.show_thoughts(&thoughts),
                 Piece::Call(call) => calls.push(call),
             }
         }
-        if token.is_some() || !text.is_empty() {
-            is_wanted &= self.viewer.show(token.unwrap_or(NO_TOKEN), &text);
+        // A function that wants no more is the last that is called.
+        if is_wanted && (token.is_some() || !text.is_empty()) {
+            is_wanted = self.viewer.show(token.unwrap_or(NO_TOKEN), &text);
         }
-        for call in calls {
-            is_wanted &= self.show_call(call);
-        }
-        is_wanted
+        is_wanted && calls.into_iter().all(|call| self.show_call(call))
     }
 
     fn show_thoughts(&self, thoughts: &str) -> bool {

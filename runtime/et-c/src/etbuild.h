@@ -84,11 +84,11 @@ typedef struct et_bias {
   float bias;
 } et_bias;
 
-/* A call of a tool, or of the call that a message answers. */
+/* A call of a tool. */
 typedef struct et_call {
   const char *id;        /* by which a message of the role "tool" names the call */
   const char *name;      /* of the tool */
-  const char *arguments; /* a JSON object */
+  const char *arguments; /* a JSON object; NULL for none, and in a message of the role "tool" */
 } et_call;
 
 /* Is told a text of `size` bytes, which is not terminated. False ends the answer. */

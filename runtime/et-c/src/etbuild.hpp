@@ -191,6 +191,9 @@ struct Waiting {
 
   template <class See, class... Arguments>
   bool call(const See &see, Arguments &&...arguments) {
+    if (thrown) {
+      return false;
+    }
     try {
       return !see || see(std::forward<Arguments>(arguments)...);
     } catch (...) {

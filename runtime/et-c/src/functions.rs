@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_void};
 
 use et_llm::NamedCall;
 
-use crate::pointers::text;
+use crate::pointers::{optional, text};
 
 /// `et_token_function` in the header: false ends the answer.
 pub type See = Option<unsafe extern "C" fn(context: *mut c_void, token: u32, text: *const c_char, size: usize) -> bool>;
@@ -25,7 +25,7 @@ pub struct GivenCall {
     pub id: *const c_char,
     /// The name of the tool.
     pub name: *const c_char,
-    /// The arguments, a JSON object.
+    /// The arguments, a JSON object; null for none.
     pub arguments: *const c_char,
 }
 
@@ -34,6 +34,12 @@ impl GivenCall {
     /// The texts are terminated.
     pub(crate) unsafe fn named<'c>(self) -> Result<NamedCall<'c>, &'static str> {
         // SAFETY: the caller says so.
-        Ok(unsafe { NamedCall { id: text(self.id)?, name: text(self.name)?, arguments: text(self.arguments)? } })
+        Ok(unsafe {
+            NamedCall {
+                id: text(self.id)?,
+                name: text(self.name)?,
+                arguments: optional(self.arguments)?.unwrap_or("{}"),
+            }
+        })
     }
 }

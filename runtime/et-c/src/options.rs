@@ -146,7 +146,7 @@ impl Options {
     /// The tools that the model may call, if any.
     ///
     /// # Errors
-    /// Tools without a function that is told calls.
+    /// A choice without tools.
     ///
     /// # Safety
     /// The texts are terminated.
@@ -161,9 +161,6 @@ impl Options {
         let Some(json) = json else {
             return if choice == Choice::Auto { Ok(None) } else { Err("`tool_choice` needs `tools`".into()) };
         };
-        if self.call.is_none() {
-            return Err("`tools` need the function `call`, which is told calls".into());
-        }
         Ok(Some(Tools { choice, ..Tools::new(json.to_owned()) }))
     }
 

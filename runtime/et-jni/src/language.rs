@@ -207,8 +207,7 @@ extern "system" fn Java_etbuild_Native_languageEncodeMessages(
     environment.finish(|| {
         let messages = content::messages(environment, messages)?;
         let turns: Vec<_> = messages.iter().map(ReadMessage::turn).collect();
-        let mut given = GivenOptions::read(environment, options)?;
-        given.apart(Some(thought), Some(called));
+        let given = GivenOptions::read(environment, options)?;
         // SAFETY: the number names a table.
         let functions = unsafe { functions(library) };
         let tokens = functions.elements(|first, capacity, count| {

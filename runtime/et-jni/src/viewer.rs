@@ -36,6 +36,9 @@ impl Viewer {
 
     /// Whether more is wanted after a method with texts as the last arguments; a failure in Java ends the answer.
     fn tell(&mut self, method: Member, first: Option<Argument>, texts: &[&str]) -> bool {
+        if self.failure.is_some() {
+            return false;
+        }
         let told = || -> Result<bool> {
             let strings = texts.iter().map(|text| self.environment.string(text)).collect::<Result<Vec<Object>>>()?;
             let objects = strings.iter().map(|object| Argument { object: *object });

@@ -170,19 +170,27 @@ fn environment() -> Result<Environment<'static>, minijinja::Error> {
     Ok(environment)
 }
 
-/// The lines of a text, all but the first behind blanks, as Python's Jinja makes them: a line break at the end stays.
+/// The blanks where a template names no number, and the most.
+const INDENT: usize = 4;
+const MOST_INDENT: usize = 1000;
+
+/// The lines of a text, all but the first behind blanks or a text, as Python's Jinja makes them: a line break at the end stays.
 fn indent(
     text: &str,
-    width: Option<usize>,
+    width: Option<Value>,
     first: Option<bool>,
     blank: Option<bool>,
     options: Kwargs,
 ) -> Result<String, minijinja::Error> {
-    let width = options.get::<Option<usize>>("width")?.or(width).unwrap_or(4);
+    let width = options.get::<Option<Value>>("width")?.or(width);
     let first = options.get::<Option<bool>>("first")?.or(first).unwrap_or(false);
     let blank = options.get::<Option<bool>>("blank")?.or(blank).unwrap_or(false);
     options.assert_all_used()?;
-    let blanks = " ".repeat(width);
+    let blanks = match width {
+        None => " ".repeat(INDENT),
+        Some(width) if width.as_str().is_some() => width.to_string(),
+        Some(width) => " ".repeat(usize::try_from(width)?.min(MOST_INDENT)),
+    };
     let line = |(index, line): (usize, &str)| {
         let is_indented = if index == 0 { first } else { blank || !line.is_empty() };
         if is_indented { format!("{blanks}{line}") } else { line.to_owned() }
@@ -318,6 +326,8 @@ mod tests {
         assert_eq!(indented("indent"), "a\n\n    b\n");
         assert_eq!(indented("indent(2, first=True)"), "  a\n\n  b\n");
         assert_eq!(indented("indent(width=1, blank=true)"), "a\n \n b\n ");
+        assert_eq!(indented("indent('> ')"), "a\n\n> b\n");
+        assert_eq!(indented("indent(9223372036854775807)").len(), "a\n\nb\n".len() + MOST_INDENT);
         assert!(filled_in("{{ 'a' | indent(depth=1) }}", &[]).is_err());
     }
 

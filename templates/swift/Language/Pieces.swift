@@ -48,7 +48,6 @@ extension LanguageModel {
         let memory = PartMemory()
         let turns = try conversation.map(memory.turn)
         var given = try (options ?? self.options).forC(memory)
-        (given.think, given.call) = (thought, called)
         return try withExtendedLifetime(memory) {
             try elements { et_language_encode_turns(model, turns, turns.count, &given, $0, $1, $2) }
         }

@@ -125,9 +125,10 @@ export class LanguageModel {
     const stop = () => (stopped && Atomics.store(stopped, 0, 1), wake());
     signal?.addEventListener("abort", stop);
     if (signal?.aborted) stop();
-    let failure, result;
+    let failure, result, isEnded;
     const request = this.request({ ...message, stopped }, hear);
     request.then((made) => (result = made), (error) => (failure = error)).then(() => {
+      isEnded = true;
       wake();
       this.rest();
       release();
@@ -136,7 +137,7 @@ export class LanguageModel {
       while (true) {
         while (pieces.length > 0) yield pieces.shift();
         if (failure) throw failure;
-        if (result) return result;
+        if (isEnded) return result;
         // The thread of a page without shared memory goes on with the text, which nobody waits for.
         if (signal?.aborted && !stopped) return { ended: "cancelled" };
         await new Promise((resolve) => (wake = resolve));

@@ -100,7 +100,7 @@ export class Language {
         const text = this.library.put(take, prompt);
         return this.elements(take, 4, (...to) => functions.et_language_encode(this.model, text, 1, ...to), tokens);
       }
-      const [turns, chosen] = [this.putTurns(take, prompt), this.putApart(this.putOptions(take, options))];
+      const [turns, chosen] = [this.putTurns(take, prompt), this.putOptions(take, options)];
       const encode = (...to) => functions.et_language_encode_turns(this.model, turns, prompt.length, chosen, ...to);
       return this.elements(take, 4, encode, tokens);
     });

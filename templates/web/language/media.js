@@ -13,7 +13,18 @@ async function exchangedMessage({ role, content }) {
   if (typeof content === "string") return { role, content };
   // A template has no thoughts of earlier answers.
   const said = content.filter(({ type }) => type !== "thoughts");
-  return { role, content: await Promise.all(said.map(exchangedPart)) };
+  return { role, content: joined(await Promise.all(said.map(exchangedPart))) };
+}
+
+/** Parts in which a text follows no text: the pieces of an answer are one text. */
+function joined(parts) {
+  const all = [];
+  for (const part of parts) {
+    const last = all.at(-1);
+    if (part.kind === KINDS.text && last?.kind === KINDS.text) all[all.length - 1] = { ...last, text: last.text + part.text };
+    else all.push(part);
+  }
+  return all;
 }
 
 async function exchangedPart(part) {

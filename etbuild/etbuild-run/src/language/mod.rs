@@ -286,7 +286,7 @@ impl std::fmt::Debug for LanguageModel {
 fn pieces(model: &Model, mut tokens: &[u32]) -> Vec<Vec<u32>> {
     let mut pieces = Vec::new();
     while !tokens.is_empty() {
-        let (piece, rest) = tokens.split_at(model.chunk(tokens).clamp(1, tokens.len()));
+        let (piece, rest) = tokens.split_at(model.chunk(tokens));
         pieces.push(piece.to_vec());
         tokens = rest;
     }

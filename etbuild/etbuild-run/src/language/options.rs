@@ -80,6 +80,15 @@ impl Options {
         AnswerText::new(shown, self.stops.clone())
     }
 
+    /// Refuses the options of conversations for another prompt.
+    pub(super) fn refuse_conversation(&self) -> Result<(), Error> {
+        let given = [("tools", self.tools.is_some()), ("template_variables", self.template_variables.is_some())];
+        let found = given.into_iter().find(|(_, is_given)| *is_given);
+        found.map_or(Ok(()), |(name, _)| {
+            Err(et_llm::Error::question(name, format!("`{name}` is for conversations")).into())
+        })
+    }
+
     /// What a conversation asks for.
     pub(super) fn question<'q>(&'q self, messages: &'q [Message]) -> Question<'q> {
         Question {

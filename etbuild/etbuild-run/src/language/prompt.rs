@@ -129,6 +129,7 @@ impl LanguageModel {
     /// As [`Self::generate`].
     pub fn begin_parts(&mut self, parts: &[Content<'_>], options: &Options) -> Result<(), Error> {
         self.refuse_prompts()?;
+        options.refuse_conversation()?;
         let prompt = self.session.prompt_of_parts(&read(&self.session, parts)?)?;
         self.begin_prompt(prompt, AnswerSpec::default(), options)
     }
@@ -162,6 +163,7 @@ impl LanguageModel {
     /// As [`Self::generate_tokens`].
     pub fn begin_tokens(&mut self, tokens: &[u32], options: &Options) -> Result<(), Error> {
         self.refuse_prompts()?;
+        options.refuse_conversation()?;
         if !options.stops.is_empty() {
             return Err(et_llm::Error::question("stops", "stop texts are for prompts of text").into());
         }

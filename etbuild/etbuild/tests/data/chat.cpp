@@ -50,7 +50,6 @@ int main(int, char **arguments) {
   options.max_new_tokens = 20;
   std::cout << "\nanswer=";
   model.answer_parts(turns, options, listener);
-  options.call = [](void *, const et_call *) { return true; };
   std::cout << "\nprompt=" << model.encode(turns, options).size();
 
   turns.resize(1);

@@ -95,6 +95,11 @@ impl Words<'_> {
         }
     }
 
+    /// Whether a text of the format has special tokens.
+    fn has_token(&self, text: &str) -> bool {
+        self.format.inner.iter().any(|name| text.contains(name) && self.text.special(name).is_some())
+    }
+
     /// The rule of a call; rules with further names begin with `rule`.
     fn call(&self, tool: &Tool, rule: &str, rules: &mut Rules) -> String {
         match self.format.body {
@@ -128,10 +133,17 @@ impl Words<'_> {
     fn tagged(&self, tool: &Tool, tags: &Tags) -> String {
         let argument = |(name, schema): (&String, &Value)| {
             let schema = with_definitions(schema, &tool.parameters);
-            // No tag ends within the text.
-            let value = if is_text(Some(&schema)) { text_rule(&schema, r"([^<]|<[^\/<])") } else { json_rule(&schema) };
             let before = self.spelled(&format!("{}{name}{}", tags.key, tags.value));
-            format!("{before} {value} {}", self.spelled(tags.valued))
+            let is_free = is_text(Some(&schema)) && alternatives(&schema).is_none();
+            match (is_free, self.has_token(tags.valued)) {
+                // The text and its end are one regular expression: a text alone would take the letters of its end, too.
+                (true, false) => format!("{before} /{}{}/", letters(&schema, TAGGED), escaped(tags.valued)),
+                (true, true) => format!("{before} {} {}", text_rule(&schema, TAGGED), self.spelled(tags.valued)),
+                (false, _) if is_text(Some(&schema)) => {
+                    format!("{before} {} {}", text_rule(&schema, TAGGED), self.spelled(tags.valued))
+                }
+                (false, _) => format!("{before} {} {}", json_rule(&schema), self.spelled(tags.valued)),
+            }
         };
         let Properties { needed, others } = Properties::of(&tool.parameters);
         let needed: Vec<String> = needed.into_iter().map(argument).collect();
@@ -162,7 +174,10 @@ impl Words<'_> {
                 let mut fields = |(name, schema): (&String, &Value)| {
                     let name_of_rule = format!("{rule}_{}", rules.0.lines().count());
                     let value = self.notation(schema, whole, &name_of_rule, rules);
-                    format!("{} {value}", quoted(&format!("{name}:")))
+                    let is_plain =
+                        name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.'));
+                    let name = if is_plain { quoted(name) } else { format!("{quote} {} {quote}", quoted(name)) };
+                    format!("{name} \":\" {value}")
                 };
                 let needed: Vec<String> = needed.into_iter().map(&mut fields).collect();
                 let others: Vec<String> = others.into_iter().map(&mut fields).collect();
@@ -184,16 +199,33 @@ fn object(tool: &Tool, name: &str, arguments: &str) -> String {
     format!("{start} {} {}", json_rule(&tool.parameters), quoted("}"))
 }
 
+/// The letters of texts in tags, in which no tag ends.
+const TAGGED: &str = r"([^<]|<[^\/<])";
+
 /// A text of a schema, whose letters are those of a regular expression.
 fn text_rule(schema: &Value, letter: &str) -> String {
+    alternatives(schema).unwrap_or_else(|| format!("/{}/", letters(schema, letter)))
+}
+
+/// As many letters as a schema allows. Of a bounded number none is `<`, which may count as two.
+fn letters(schema: &Value, letter: &str) -> String {
     let length = |key: &str| schema.get(key).and_then(Value::as_u64);
-    let count = match (length("minLength"), length("maxLength")) {
-        (None, None) => "*".to_owned(),
+    match (length("minLength"), length("maxLength")) {
+        (None, None) => format!("{letter}*"),
         (least, most) => {
-            format!("{{{},{}}}", least.unwrap_or(0), most.map(|most| most.to_string()).unwrap_or_default())
+            format!("[^<]{{{},{}}}", least.unwrap_or(0), most.map(|most| most.to_string()).unwrap_or_default())
         }
+    }
+}
+
+/// A text as a part of a regular expression.
+fn escaped(text: &str) -> String {
+    let letter = |letter: char| match letter {
+        '\n' => r"\n".to_owned(),
+        letter if r"\.+*?()|[]{}^$/".contains(letter) => format!("\\{letter}"),
+        letter => letter.to_string(),
     };
-    alternatives(schema).unwrap_or_else(|| format!("/{letter}{count}/"))
+    text.chars().map(letter).collect()
 }
 
 /// The items of a list with commas between, as many as a schema allows.
@@ -202,7 +234,7 @@ fn listed(schema: &Value, item: &str) -> String {
     let least = count("minItems").unwrap_or(0);
     let more = match count("maxItems") {
         Some(0) => return String::new(),
-        Some(most) => format!("(\",\" {item})~{}..{}", least.saturating_sub(1), most - 1),
+        Some(most) => format!("(\",\" {item})~{} .. {}", least.saturating_sub(1), most - 1),
         None => format!("(\",\" {item})~{} (\",\" {item})*", least.saturating_sub(1)),
     };
     if least == 0 { format!("({item} {more})?") } else { format!("{item} {more}") }

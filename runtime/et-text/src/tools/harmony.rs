@@ -39,7 +39,7 @@ pub fn ask(text: &dyn Text, question: &Question<'_>, prompt: String, tools: Vec<
     };
     let constraint = (!demanded.is_empty()).then(|| Constraint::Grammar(grammar(&demanded, text)));
     let shown = WORDS.iter().filter_map(|name| Some((text.special(name)?, *name))).collect();
-    let mut reader = Channels { tools, splits_thoughts: question.splits_thoughts, state: State::Header(String::new()) };
+    let mut reader = Channels::new(tools, question.splits_thoughts);
     // A header makes no pieces.
     let _none = reader.push(header);
     let answer = AnswerSpec { constraint, behind: None, shown, reader: Box::new(reader) };
@@ -62,6 +62,8 @@ fn grammar(tools: &[&Tool], text: &dyn Text) -> String {
 struct Channels {
     tools: Vec<Tool>,
     splits_thoughts: bool,
+    /// Whether a message with text has ended, and no text has come since.
+    is_behind_text: bool,
     state: State,
 }
 
@@ -93,9 +95,18 @@ impl Kind {
 }
 
 impl Channels {
+    const fn new(tools: Vec<Tool>, splits_thoughts: bool) -> Self {
+        Self { tools, splits_thoughts, is_behind_text: false, state: State::Header(String::new()) }
+    }
+
     /// The pieces that a text of the current message makes certain.
     fn text(&mut self, text: String) -> Vec<Piece> {
         let State::Body(kind, _) = &mut self.state else { return Vec::new() };
+        let is_told = matches!(kind, Kind::Text) || (matches!(kind, Kind::Thoughts) && !self.splits_thoughts);
+        if self.is_behind_text && is_told && !text.is_empty() {
+            self.is_behind_text = false;
+            return vec![Piece::Text(format!("\n\n{text}"))];
+        }
         let piece = match kind {
             Kind::Thoughts if self.splits_thoughts => Piece::Thoughts(text),
             Kind::Thoughts | Kind::Text => Piece::Text(text),
@@ -111,10 +122,13 @@ impl Channels {
     /// The pieces at the end of the current message.
     fn end(&mut self) -> Vec<Piece> {
         match std::mem::replace(&mut self.state, State::Header(String::new())) {
-            State::Body(Kind::Call(name, arguments), _) => vec![self.call(name, arguments)],
-            // Thoughts that are text stand apart from the text behind.
-            State::Body(Kind::Thoughts, _) if !self.splits_thoughts => vec![Piece::Text("\n\n".to_owned())],
-            State::Body(..) | State::Header(_) => Vec::new(),
+            State::Body(Kind::Call(name, arguments), _) if !arguments.is_empty() => vec![self.call(name, arguments)],
+            // A text stands apart from the text behind.
+            State::Body(kind, _) => {
+                self.is_behind_text |= matches!(kind, Kind::Text) || !self.splits_thoughts;
+                Vec::new()
+            }
+            State::Header(_) => Vec::new(),
         }
     }
 
@@ -126,6 +140,12 @@ impl Channels {
             None => Piece::Text(arguments),
         }
     }
+}
+
+/// Whether a text is the beginning of a message.
+fn begins_message(text: &str) -> bool {
+    let text = text.trim_start();
+    WORDS.iter().any(|word| text.starts_with(word)) || text.starts_with("assistant")
 }
 
 impl AnswerReader for Channels {
@@ -153,7 +173,7 @@ impl AnswerReader for Channels {
     fn finish(&mut self) -> Vec<Piece> {
         match &mut self.state {
             // A text without channels.
-            State::Header(kept) if !kept.contains("<|") && !kept.trim().is_empty() => {
+            State::Header(kept) if !begins_message(kept) && !kept.trim().is_empty() => {
                 vec![Piece::Text(std::mem::take(kept))]
             }
             State::Header(_) => Vec::new(),
@@ -182,7 +202,7 @@ mod tests {
     /// The thoughts, the text and the calls of an answer in pieces of a length.
     fn read(header: &str, answer: &str, splits_thoughts: bool, length: usize) -> [String; 3] {
         let tools = vec![Tool { name: "f".to_owned(), parameters: json!({ "type": "object" }) }];
-        let mut reader = Channels { tools, splits_thoughts, state: State::Header(String::new()) };
+        let mut reader = Channels::new(tools, splits_thoughts);
         assert!(reader.push(header).is_empty());
         let letters: Vec<char> = answer.chars().collect();
         let mut pieces: Vec<Piece> =
@@ -213,7 +233,10 @@ mod tests {
             assert_eq!(read(FINAL, "{}", true, length), ["", "{}", ""]);
             assert_eq!(read(CALL, "f <|constrain|>json<|message|>{}", true, length), ["", "", "f{}"]);
             assert_eq!(read(CALL, "g <|constrain|>json<|message|>{}", true, length), ["", "{}", ""]);
-            assert_eq!(read("", "Yes.", true, length), ["", "Yes.", ""]);
+            assert_eq!(read("", "let y = f <| x", true, length), ["", "let y = f <| x", ""]);
+            let both =
+                "<|channel|>commentary<|message|>I look.<|end|><|start|>assistant<|channel|>final<|message|>Done.";
+            assert_eq!(read("", both, true, length), ["", "I look.\n\nDone.", ""]);
         }
     }
 }

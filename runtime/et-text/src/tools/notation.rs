@@ -1,7 +1,7 @@
 //! Gemma's notation of calls: `call:f{a:<|"|>x<|"|>,b:[1,true]}`.
 
 use et_llm::Call;
-use serde_json::{Map, Value};
+use serde_json::{Deserializer, Map, Value};
 
 /// The text around texts.
 pub const QUOTE: &str = "<|\"|>";
@@ -38,6 +38,9 @@ impl<'t> Rest<'t> {
         if self.0.starts_with(QUOTE) {
             return self.quoted().map(|text| Value::String(text.to_owned()));
         }
+        if self.0.starts_with('"') {
+            return self.json_text().map(Value::String);
+        }
         let end = self.0.find([',', ']', '}']).unwrap_or(self.0.len());
         let (word, rest) = self.0.split_at(end);
         self.0 = rest;
@@ -61,9 +64,13 @@ impl<'t> Rest<'t> {
             if !fields.is_empty() {
                 self.take(",")?;
             }
-            let key = if self.0.starts_with(QUOTE) { self.quoted()? } else { self.key()? };
+            let key = match () {
+                () if self.0.starts_with(QUOTE) => self.quoted()?.to_owned(),
+                () if self.0.starts_with('"') => self.json_text()?,
+                () => self.key()?.trim().to_owned(),
+            };
             self.take(":")?;
-            fields.insert(key.trim().to_owned(), self.value(depth)?);
+            fields.insert(key, self.value(depth)?);
         }
         Some(Value::Object(fields))
     }
@@ -72,6 +79,14 @@ impl<'t> Rest<'t> {
         let (key, rest) = self.0.split_at(self.0.find(':')?);
         self.0 = rest;
         Some(key)
+    }
+
+    /// Takes a text in the quotes of JSON, which models write where the schema names no type.
+    fn json_text(&mut self) -> Option<String> {
+        let mut values = Deserializer::from_str(self.0).into_iter::<String>();
+        let text = values.next()?.ok()?;
+        self.0 = self.0.get(values.byte_offset()..)?;
+        Some(text)
     }
 
     fn quoted(&mut self) -> Option<&'t str> {
@@ -92,6 +107,8 @@ mod tests {
         let wanted = r#"{"a":"x, {y}","b":[1,-2.5,true],"c":{"d":null},"e":[],"f":{}}"#;
         assert_eq!((call.name.as_str(), call.arguments.as_str()), ("f", wanted));
         assert_eq!(notation_calls("call:g{}").unwrap()[0].arguments, "{}");
+        let json = "call:f{a:\"x, }\", b: {\"c\": [\"y\"]}}";
+        assert_eq!(notation_calls(json).unwrap()[0].arguments, r#"{"a":"x, }","b":{"c":["y"]}}"#);
     }
 
     #[test]

@@ -24,8 +24,7 @@ fn call(rest: &mut Rest<'_>) -> Option<Call> {
     let name = rest.name()?.to_owned();
     rest.take("(")?;
     let pairs = rest.list(")", |rest| {
-        let name = rest.name()?.to_owned();
-        rest.take("=")?;
+        let name = rest.key()?.to_owned();
         Some((name, rest.literal(MOST_DEPTH)?))
     })?;
     Some(Call { name, arguments: Value::Object(pairs.into_iter().collect()).to_string() })
@@ -61,6 +60,13 @@ impl<'t> Rest<'t> {
         let (name, rest) = self.0.split_at(end);
         self.0 = rest;
         (!name.is_empty()).then_some(name)
+    }
+
+    /// Takes the name of an argument and the sign behind. Names of schemas may be other texts than names in Python.
+    fn key(&mut self) -> Option<&'t str> {
+        let (name, rest) = self.0.split_once('=')?;
+        self.0 = rest.trim_start();
+        Some(name.trim()).filter(|name| !name.is_empty())
     }
 
     /// Takes items with commas between them, and the end.
@@ -123,10 +129,7 @@ impl<'t> Rest<'t> {
                     'r' => '\r',
                     'b' => '\u{8}',
                     'f' => '\u{c}',
-                    'u' => {
-                        let digits: String = letters.by_ref().take(4).map(|(_, digit)| digit).collect();
-                        char::from_u32(u32::from_str_radix(&digits, 16).ok()?)?
-                    }
+                    'u' => unicode(&mut letters)?,
                     other => other,
                 }),
                 other => text.push(other),
@@ -134,6 +137,19 @@ impl<'t> Rest<'t> {
         }
         None
     }
+}
+
+/// The character behind `\\u`: four digits, or two times four for a character beyond 16 bits.
+fn unicode(letters: &mut impl Iterator<Item = (usize, char)>) -> Option<char> {
+    let mut unit = |skipped: &str| {
+        letters.by_ref().take(skipped.len()).map(|(_, letter)| letter).eq(skipped.chars()).then_some(())?;
+        let digits: String = letters.by_ref().take(4).map(|(_, digit)| digit).collect();
+        u16::from_str_radix(&digits, 16).ok()
+    };
+    let first = unit("")?;
+    let is_half = (0xd800..0xdc00).contains(&first);
+    let second = if is_half { Some(unit("\\u")?) } else { None };
+    char::decode_utf16([first].into_iter().chain(second)).next()?.ok()
 }
 
 #[cfg(test)]
@@ -151,6 +167,8 @@ mod tests {
         assert_eq!(calls[0].arguments, json!({ "city": "Bo\"né", "days": 3, "exact": true, "unit": null }).to_string());
         assert_eq!(calls[1].arguments, json!({ "of": [1, -2.5, { "a": "b" }] }).to_string());
         assert_eq!(pythonic_calls("[f()]").unwrap()[0].arguments, "{}");
+        let odd = pythonic_calls(r#"[f($filter="\ud83d\ude00", a b=1, xml:lang='x')]"#).unwrap();
+        assert_eq!(odd[0].arguments, json!({ "$filter": "\u{1f600}", "a b": 1, "xml:lang": "x" }).to_string());
     }
 
     #[test]

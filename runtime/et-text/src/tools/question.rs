@@ -30,11 +30,12 @@ pub fn ask(text: &dyn Text, question: &Question<'_>) -> Result<Asked, Error> {
     let inside = thinking.as_ref().filter(|thinking| thinking.is_inside());
     let behind = inside.and_then(|thinking| text.token(thinking.marks().end));
     let mut shown = tools.as_ref().map(|tools| tools.format.shown(text)).unwrap_or_default();
-    let thinking = thinking.filter(|_| question.splits_thoughts);
+    // An answer that is text stays as it is; where calls are read, those in thoughts are none.
+    let thinking = thinking.filter(|_| question.splits_thoughts || tools.is_some());
     let words = thinking.as_ref().map(|thinking| thinking.marks().words).into_iter().flatten();
     shown.extend(words.filter_map(|name| Some((text.special(name)?, name))));
     let calls = tools.map(|Offered { format, list, .. }| (format, list));
-    let reader = Box::new(Reader::new(thinking, calls));
+    let reader = Box::new(Reader::new(question.splits_thoughts, thinking, calls));
     Ok(Asked { prompt, answer: AnswerSpec { constraint, behind, shown, reader } })
 }
 

@@ -9,19 +9,28 @@ use super::tool::Tool;
 /// Reads an answer.
 #[derive(Clone, Debug, Default)]
 pub struct Reader {
+    /// Whether thoughts are no part of the text.
+    splits_thoughts: bool,
     thinking: Option<Thinking>,
     calls: Option<Calls>,
 }
 
 impl Reader {
     /// A reader of an answer with thoughts, and with calls of these tools in a format.
-    pub fn new(thinking: Option<Thinking>, calls: Option<(&'static Format, Vec<Tool>)>) -> Self {
-        Self { thinking, calls: calls.map(|(format, tools)| Calls::new(format, tools)) }
+    pub fn new(splits_thoughts: bool, thinking: Option<Thinking>, calls: Option<(&'static Format, Vec<Tool>)>) -> Self {
+        Self { splits_thoughts, thinking, calls: calls.map(|(format, tools)| Calls::new(format, tools)) }
     }
 
     fn pieces(&mut self, split: Split) -> Vec<Piece> {
         match (split, &mut self.calls) {
-            (Split::Thoughts(text), _) => vec![Piece::Thoughts(text)],
+            (Split::Mark(_), _) if self.splits_thoughts => Vec::new(),
+            // Thoughts that are text keep their marks, and stand apart from the text behind.
+            (Split::Mark(mark), _) => {
+                let is_end = self.thinking.as_ref().is_some_and(|thinking| thinking.marks().end == mark);
+                vec![Piece::Text(if is_end { format!("{mark}\n\n") } else { mark.to_owned() })]
+            }
+            (Split::Thoughts(text), _) if self.splits_thoughts => vec![Piece::Thoughts(text)],
+            (Split::Thoughts(text), _) => vec![Piece::Text(text)],
             (Split::Rest(text), Some(calls)) => calls.push(&text),
             (Split::Rest(text), None) => vec![Piece::Text(text)],
         }
@@ -138,7 +147,8 @@ impl Calls {
     /// The calls in a text, or the text with what was around it.
     fn read(&self, inside: &str, close: Option<&str>) -> Vec<Piece> {
         let open = self.format.opens.first().copied().unwrap_or_default();
-        let bare = if self.format.is_whole { inside.trim_start().trim_start_matches(open_word(open)) } else { inside };
+        let word = Some(open).filter(|open| self.format.is_whole && open.len() > 1);
+        let bare = word.map_or(inside, |word| inside.trim_start().trim_start_matches(word));
         let calls = (self.format.read)(bare, &self.tools);
         let is_tool = |call: &Call| self.tools.iter().any(|tool| tool.name == call.name);
         match calls.filter(|calls| calls.iter().all(is_tool)) {
@@ -147,11 +157,6 @@ impl Calls {
             None => vec![Piece::Text(format!("{open}{inside}{}", close.unwrap_or_default()))],
         }
     }
-}
-
-/// The opening text, if the text is no part of calls.
-const fn open_word(open: &str) -> &str {
-    if open.len() > 1 { open } else { "\0" }
 }
 
 fn text(format: &Format, is_behind_call: bool) -> State {
@@ -163,13 +168,14 @@ mod tests {
     use serde_json::json;
 
     use super::super::formats::format_of;
+    use super::super::thinking::Marks;
     use super::*;
 
     /// The text and the calls of an answer in pieces of a length.
     fn read(template: &str, answer: &str, length: usize) -> (String, Vec<String>) {
         let parameters = json!({ "type": "object", "properties": { "s": { "type": "string" } } });
         let tools = ["f", "g"].map(|name| Tool { name: name.to_owned(), parameters: parameters.clone() }).into();
-        let mut reader = Reader::new(None, Some((format_of(template).unwrap(), tools)));
+        let mut reader = Reader::new(true, None, Some((format_of(template).unwrap(), tools)));
         let letters: Vec<char> = answer.chars().collect();
         let mut pieces: Vec<Piece> =
             letters.chunks(length).flat_map(|piece| reader.push(&piece.iter().collect::<String>())).collect();
@@ -262,6 +268,28 @@ mod tests {
             ] {
                 assert_eq!(read(template, answer, length), (text.to_owned(), calls), "{answer} in pieces of {length}");
             }
+        }
+    }
+
+    #[test]
+    fn calls_in_thoughts_are_none_where_thoughts_are_text() {
+        let tools = vec![Tool { name: "f".to_owned(), parameters: json!({}) }];
+        let marks = Marks::of("<think></think>").unwrap();
+        let answer =
+            "<think>I might write <tool_call>.</think>\n\n<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>";
+        for splits_thoughts in [true, false] {
+            let calls = Some((format_of("<tool_call>").unwrap(), tools.clone()));
+            let mut reader = Reader::new(splits_thoughts, Some(Thinking::of("", marks)), calls);
+            let pieces = [reader.push(answer), reader.finish()].concat();
+            let text: String = pieces
+                .iter()
+                .filter_map(|piece| match piece {
+                    Piece::Text(text) => Some(text.as_str()),
+                    _ => None,
+                })
+                .collect();
+            assert_eq!(text, if splits_thoughts { "" } else { "<think>I might write <tool_call>.</think>\n\n" });
+            assert!(matches!(pieces.last(), Some(Piece::Call(_))), "{pieces:?}");
         }
     }
 

@@ -2,6 +2,9 @@
 
 use serde_json::{Value, json};
 
+/// The schema of any value.
+const ANY: &Value = &Value::Null;
+
 /// The properties of an object, in the order of the schema.
 pub struct Properties<'s> {
     /// The required ones.
@@ -15,7 +18,15 @@ impl<'s> Properties<'s> {
     pub fn of(schema: &'s Value) -> Self {
         let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
         let required = schema.get("required").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        let (needed, others) = properties.partition(|(name, _)| required.iter().any(|other| other == *name));
+        let (mut needed, others): (Vec<_>, _) =
+            properties.partition(|(name, _)| required.iter().any(|other| other == *name));
+        // A required name without a schema takes any value.
+        let unlisted = required.iter().filter_map(|name| match name {
+            Value::String(name) if !needed.iter().any(|(other, _)| *other == name) => Some((name, ANY)),
+            _ => None,
+        });
+        let unlisted: Vec<_> = unlisted.collect();
+        needed.extend(unlisted);
         Self { needed, others }
     }
 }

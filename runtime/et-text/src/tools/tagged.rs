@@ -70,19 +70,46 @@ fn call(rest: &mut Rest<'_>, tags: &Tags, tools: &[Tool]) -> Option<Call> {
         let key = rest.until(tags.value)?.trim();
         let value = rest.until(tags.valued)?;
         // Where the tags stand on lines of their own, the value has a line break at each end.
-        let value = value.strip_prefix('\n').unwrap_or(value);
-        let value = value.strip_suffix('\n').unwrap_or(value);
+        let value = if tags.value.ends_with('\n') { value.strip_prefix('\n').unwrap_or(value) } else { value };
+        let value = if tags.valued.starts_with('\n') { value.strip_suffix('\n').unwrap_or(value) } else { value };
         arguments.insert(key.to_owned(), read_value(value, tool.parameters["properties"].get(key)));
     }
     rest.take(tags.end)?;
     Some(Call { name: name.to_owned(), arguments: Value::Object(arguments).to_string() })
 }
 
-/// A value: the text where the schema says so, else JSON, if it is.
+/// A value: the text where the schema says so, else JSON, if it is, and of a type that the schema allows beside texts.
 fn read_value(text: &str, schema: Option<&Value>) -> Value {
-    match is_text(schema) {
-        true => Value::String(text.to_owned()),
-        false => serde_json::from_str(text.trim()).unwrap_or_else(|_| Value::String(text.to_owned())),
+    let types = schema.map(types).unwrap_or_default();
+    let read: Option<Value> = serde_json::from_str(text.trim()).ok();
+    let is_wanted = |value: &Value| !types.contains(&"string") || types.iter().any(|name| is_of(value, name));
+    match read.filter(|value| !is_text(schema) && is_wanted(value)) {
+        Some(value) => value,
+        None => Value::String(text.to_owned()),
+    }
+}
+
+/// The types that a schema names, or its alternatives.
+fn types(schema: &Value) -> Vec<&str> {
+    let own = match schema.get("type") {
+        Some(Value::String(name)) => vec![name.as_str()],
+        Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    };
+    let others = ["anyOf", "oneOf"].iter().filter_map(|key| schema.get(*key)?.as_array()).flatten().flat_map(types);
+    own.into_iter().chain(others).collect()
+}
+
+/// Whether a value has a type of JSON schemas.
+fn is_of(value: &Value, name: &str) -> bool {
+    match name {
+        "string" => value.is_string(),
+        "integer" | "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
+        "null" => value.is_null(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        _ => false,
     }
 }
 
@@ -164,6 +191,14 @@ mod tests {
         assert_eq!(read("f", &KEYS), Some(vec![("f".to_owned(), json!({}))]));
         let text = "<invoke name=\"f\"></invoke><invoke name=\"g\"><parameter name=\"count\">1</parameter></invoke>";
         assert_eq!(read(text, &INVOKE), both);
+    }
+
+    #[test]
+    fn a_text_that_may_be_missing_stays_a_text() {
+        let optional = json!({ "anyOf": [{ "type": "string" }, { "type": "null" }] });
+        assert_eq!(read_value("12345", Some(&optional)), json!("12345"));
+        assert_eq!(read_value("null", Some(&optional)), json!(null));
+        assert_eq!(read_value("7", Some(&json!({ "type": ["integer", "string"] }))), json!(7));
     }
 
     #[test]

@@ -58,6 +58,8 @@ enum State {
 /// A part of an answer.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Split {
+    /// The text around thoughts.
+    Mark(&'static str),
     /// Thoughts.
     Thoughts(String),
     /// The rest.
@@ -89,7 +91,7 @@ impl Thinking {
                 let start = kept.trim_start();
                 if let Some(thoughts) = start.strip_prefix(self.marks.begin).map(str::to_owned) {
                     self.state = inside(self.marks);
-                    return self.push(&thoughts);
+                    return std::iter::once(Split::Mark(self.marks.begin)).chain(self.push(&thoughts)).collect();
                 }
                 if self.marks.begin.starts_with(start) {
                     return Vec::new();
@@ -103,6 +105,7 @@ impl Thinking {
                 let mut parts = vec![Split::Thoughts(text)];
                 if is_stopped {
                     self.state = State::Behind;
+                    parts.push(Split::Mark(self.marks.end));
                     parts.extend(self.push(&rest));
                 }
                 parts
@@ -148,6 +151,7 @@ mod tests {
             match part {
                 Split::Thoughts(text) => thoughts.push_str(&text),
                 Split::Rest(text) => rest.push_str(&text),
+                Split::Mark(_) => {}
             }
         }
         (thoughts, rest)

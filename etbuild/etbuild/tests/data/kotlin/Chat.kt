@@ -6,11 +6,7 @@ import etbuild.Message
 import etbuild.Options
 import etbuild.Piece
 import etbuild.Role
-import kotlinx.coroutines.CompletableDeferred
-import kotlinx.coroutines.Dispatchers
-import kotlinx.coroutines.cancelAndJoin
 import kotlinx.coroutines.flow.toList
-import kotlinx.coroutines.launch
 import kotlinx.coroutines.runBlocking
 
 private const val WRITTEN =
@@ -54,7 +50,6 @@ fun main(arguments: Array<String>) = runBlocking {
     var asked = 0
     val cancelled = model.complete(prompt, usual {}) { token, text -> asked += 1; check(token == -1 && text.isEmpty()); false }
     println("cancelled=${cancelled.ordinal}|${asked - 1}")
-    collectorsLeave(model, usual {})
     val refused = listOf<suspend () -> Any?>(
         { model.pieces(question, usual { this.tools = "[{\"type\": \"function\"}]" }).toList() },
         { model.pieces(question, usual { this.tools = tools; toolChoice = "dance" }).toList() },
@@ -64,17 +59,6 @@ fun main(arguments: Array<String>) = runBlocking {
     )
     refused.forEach { call -> println("refused=${runCatching { call() }.exceptionOrNull()?.message}") }
     model.close()
-}
-
-/** A collector that leaves while the model reads a prompt ends the reading. */
-suspend fun collectorsLeave(model: LanguageModel, options: Options) = runBlocking {
-    val started = CompletableDeferred<Unit>()
-    val job = launch(Dispatchers.Default) {
-        started.complete(Unit)
-        model.complete("hen and ".repeat(150), options).collect { error("the prompt was read") }
-    }
-    started.await()
-    job.cancelAndJoin()
 }
 
 private fun shown(piece: Piece): String = when (piece) {
