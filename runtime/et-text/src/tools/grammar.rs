@@ -134,15 +134,14 @@ impl Words<'_> {
         let argument = |(name, schema): (&String, &Value)| {
             let schema = with_definitions(schema, &tool.parameters);
             let before = self.spelled(&format!("{}{name}{}", tags.key, tags.value));
-            let is_free = is_text(Some(&schema)) && alternatives(&schema).is_none();
-            match (is_free, self.has_token(tags.valued)) {
-                // The text and its end are one regular expression: a text alone would take the letters of its end, too.
-                (true, false) => format!("{before} /{}{}/", letters(&schema, TAGGED), escaped(tags.valued)),
-                (true, true) => format!("{before} {} {}", text_rule(&schema, TAGGED), self.spelled(tags.valued)),
-                (false, _) if is_text(Some(&schema)) => {
-                    format!("{before} {} {}", text_rule(&schema, TAGGED), self.spelled(tags.valued))
+            let end = self.spelled(tags.valued);
+            match () {
+                () if !is_text(Some(&schema)) => format!("{before} {} {end}", json_rule(&schema)),
+                () if alternatives(&schema).is_some() || self.has_token(tags.valued) => {
+                    format!("{before} {} {end}", text_rule(&schema, TAGGED))
                 }
-                (false, _) => format!("{before} {} {}", json_rule(&schema), self.spelled(tags.valued)),
+                // The text and its end are one regular expression: a text alone would take the letters of its end, too.
+                () => format!("{before} /{}{}/", letters(&schema, TAGGED), escaped(tags.valued)),
             }
         };
         let Properties { needed, others } = Properties::of(&tool.parameters);
