@@ -65,7 +65,7 @@ pub fn escaping(graph: &Graph, partitions: &[Vec<usize>], copied: &Dequantized) 
     escaping
 }
 
-/// The partition of each node, if it is in one.
+/// The partition of each node; `None` for a node outside all partitions.
 pub fn partition_of(graph: &Graph, partitions: &[Vec<usize>]) -> Vec<Option<usize>> {
     let mut partition_of = vec![None; graph.nodes.len()];
     for (partition, nodes) in partitions.iter().enumerate() {

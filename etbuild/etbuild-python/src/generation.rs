@@ -40,13 +40,13 @@ impl Generation {
                 Advance::Token(token, _) if !self.is_text => return Ok(Some(Piece::Token(token))),
                 Advance::Read => {}
                 Advance::Token(_, pieces) => {
-                    let text = text(pieces);
+                    let text = language::Piece::text(pieces);
                     if !text.is_empty() {
                         return Ok(Some(Piece::Text(text)));
                     }
                 }
                 Advance::Ended(pieces) => {
-                    let rest = text(pieces);
+                    let rest = language::Piece::text(pieces);
                     return Ok((!rest.is_empty()).then_some(Piece::Text(rest)));
                 }
             }
@@ -86,15 +86,6 @@ impl Generation {
             Ended::ContextFull => "context",
         }))
     }
-}
-
-/// The text of pieces.
-fn text(pieces: Vec<language::Piece>) -> String {
-    let text = |piece| match piece {
-        language::Piece::Text(text) => Some(text),
-        language::Piece::Thoughts(_) | language::Piece::Call(_) => None,
-    };
-    pieces.into_iter().filter_map(text).collect()
 }
 
 impl Generation {

@@ -102,11 +102,7 @@ impl Options {
 
     /// The tools that the model may call, if any.
     fn tools(&self) -> PyResult<Option<Tools>> {
-        let choice = match self.tool_choice.as_deref() {
-            None | Some("auto") => Choice::Auto,
-            Some("required") => Choice::Required,
-            Some(name) => Choice::Named(name.to_owned()),
-        };
+        let choice = Choice::of(self.tool_choice.as_deref());
         match &self.tools {
             Some(json) => Ok(Some(Tools { choice, ..Tools::new(json.clone()) })),
             None if choice == Choice::Auto => Ok(None),

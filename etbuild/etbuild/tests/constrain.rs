@@ -14,7 +14,7 @@ use crate::support::{Place, Ran, python, repository, schemas};
 /// How many random schemas are tried.
 const SCHEMAS: u64 = 1000;
 
-/// What a schema forbids in a text, if anything.
+/// The mistake of a text by a JSON schema; `None` for a text that the schema accepts.
 pub fn mistake(schema: &Value, text: &str) -> Option<String> {
     let validator = jsonschema::options().should_validate_formats(true).build(schema).unwrap();
     let value: Value = match serde_json::from_str(text) {

@@ -180,7 +180,7 @@ impl Told {
     fn show_call(&mut self, Call { name, arguments }: Call) -> bool {
         let texts = [Call::id(self.calls), name, arguments].map(CString::new);
         self.calls += 1;
-        // No text has a zero byte: JSON escapes it, and names have none.
+        // JSON texts escape zero bytes, and the names of tools have letters, digits and three signs.
         let [Ok(id), Ok(name), Ok(arguments)] = &texts else { return true };
         let call = GivenCall { id: id.as_ptr(), name: name.as_ptr(), arguments: arguments.as_ptr() };
         // SAFETY: as above; the texts live until the function returns.

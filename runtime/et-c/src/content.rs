@@ -152,14 +152,10 @@ unsafe fn message(session: &Session, turn: &Turn) -> Result<Message> {
             parts.push(unsafe { read(session, part) }?);
         }
     }
-    let message = session.message(role, parts);
-    match (role, calls.as_slice()) {
-        (_, []) => Ok(message),
-        ("assistant", calls) => Ok(message.calling(calls)),
-        ("tool", [call]) => Ok(message.answering(call)),
-        ("tool", _) => Err("a message of the role `tool` has the result of one call".into()),
-        _ => Err("calls are parts of messages of the roles `assistant` and `tool`".into()),
-    }
+    session.message(role, parts).with_calls(&calls).ok_or_else(|| match role {
+        "tool" => "a message of the role `tool` has the result of one call".into(),
+        _ => "calls are parts of messages of the roles `assistant` and `tool`".into(),
+    })
 }
 
 /// # Safety

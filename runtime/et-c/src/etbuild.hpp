@@ -458,10 +458,15 @@ class BasicLanguage {
   /* All elements that a function writes. */
   template <class T, class Write>
   std::vector<T> all(const Write &write) {
+    /* A second call would tokenize a text again. */
+    std::vector<T> elements(4096);
     std::size_t count = 0;
-    detail::check(functions_, write(nullptr, 0, &count));
-    std::vector<T> elements(count);
-    detail::check(functions_, write(elements.data(), count, &count));
+    detail::check(functions_, write(elements.data(), elements.size(), &count));
+    const bool fits = count <= elements.size();
+    elements.resize(count);
+    if (!fits) {
+      detail::check(functions_, write(elements.data(), count, &count));
+    }
     return elements;
   }
 

@@ -153,11 +153,7 @@ impl Options {
     pub(crate) unsafe fn tools(&self) -> Result<Option<Tools>> {
         // SAFETY: the caller says so.
         let (json, choice) = unsafe { (optional(self.tools)?, optional(self.tool_choice)?) };
-        let choice = match choice {
-            None | Some("auto") => Choice::Auto,
-            Some("required") => Choice::Required,
-            Some(name) => Choice::Named(name.to_owned()),
-        };
+        let choice = Choice::of(choice);
         let Some(json) = json else {
             return if choice == Choice::Auto { Ok(None) } else { Err("`tool_choice` needs `tools`".into()) };
         };

@@ -31,7 +31,7 @@ impl Prompt {
         Ok(Self { tokens: tokenizer.encode(text, true)?, text: Some(tokenizer), answer: AnswerSpec::default() })
     }
 
-    /// Parts, one behind the other.
+    /// The prompt of parts in their order.
     pub(crate) fn of_parts(session: &mut Session, parts: &[Part]) -> Result<Self> {
         let prompt = session.prompt_of_parts(parts)?;
         Self::shown(session, prompt, AnswerSpec::default())

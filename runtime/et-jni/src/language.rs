@@ -1,7 +1,7 @@
 //! The native methods of `LanguageModel`.
 //!
 //! Each function has the arguments that `Native.kt` declares: `library` is the number of a table, `language` the number of an object which
-//! the library made. Kotlin passes numbers of objects that live, and calls with one object come one after the other.
+//! the library made. Kotlin passes numbers of objects that are not freed yet, and one call at a time uses an object.
 #![expect(unsafe_code, reason = "Java calls the functions by their names, with numbers of pointers")]
 #![allow(non_snake_case, reason = "JNI makes names of the names in Java")]
 

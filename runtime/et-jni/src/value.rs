@@ -28,6 +28,9 @@ pub unsafe fn functions(library: i64) -> &'static Functions {
     unsafe { &*pointer::<Functions>(library) }
 }
 
+/// The room for elements in the first call of a function: a second call would tokenize a text again.
+const ROOM: usize = 4096;
+
 impl Functions {
     /// The message of the last failure on this thread.
     pub fn failure(&self) -> Failure {
@@ -42,10 +45,13 @@ impl Functions {
 
     /// The elements that a function writes: `write` is told room for elements, and where their number belongs.
     pub fn elements<T: Copy + Default>(&self, write: impl Fn(*mut T, usize, *mut usize) -> c_int) -> Result<Vec<T>> {
-        let mut count = 0;
-        self.status(write(ptr::null_mut(), 0, &raw mut count))?;
-        let mut elements = vec![T::default(); count];
-        self.status(write(elements.as_mut_ptr(), count, &raw mut count))?;
+        let (mut elements, mut count) = (vec![T::default(); ROOM], 0);
+        self.status(write(elements.as_mut_ptr(), ROOM, &raw mut count))?;
+        if count > ROOM {
+            elements.resize(count, T::default());
+            self.status(write(elements.as_mut_ptr(), count, &raw mut count))?;
+        }
+        elements.truncate(count);
         Ok(elements)
     }
 

@@ -63,6 +63,25 @@ pub enum Piece {
     Call(Call),
 }
 
+impl Piece {
+    /// Whether the piece is a text without letters.
+    pub const fn is_empty(&self) -> bool {
+        match self {
+            Self::Text(text) | Self::Thoughts(text) => text.is_empty(),
+            Self::Call(_) => false,
+        }
+    }
+
+    /// The text of pieces, without thoughts and calls.
+    pub fn text(pieces: Vec<Self>) -> String {
+        let text = |piece| match piece {
+            Self::Text(text) => Some(text),
+            Self::Thoughts(_) | Self::Call(_) => None,
+        };
+        pieces.into_iter().filter_map(text).collect()
+    }
+}
+
 /// Reads thoughts, text and calls from an answer that comes in pieces.
 pub trait AnswerReader: Send {
     /// The pieces that a further piece of text makes certain, none of them empty.

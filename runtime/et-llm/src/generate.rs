@@ -27,7 +27,8 @@ pub enum Picked {
 pub type See<'s> = &'s mut dyn FnMut(Picked, &[f32]) -> Result<(), Error>;
 
 /// Reads `prompt`, the tokens that the model has not read yet, and continues the text. `see` is called between the chunks of the prompt,
-/// and for each picked token, with the logits of the pick; its error ends the generation. The logits are the same with `speculation`, which is faster if draft tokens are accepted.
+/// and for each picked token, with the logits of the pick; its error ends the generation. The logits are the same with `speculation`,
+/// which is faster if draft tokens are accepted.
 ///
 /// The model has read all tokens but the last new one.
 ///

@@ -16,6 +16,17 @@ pub enum Choice {
     Named(String),
 }
 
+impl Choice {
+    /// The choice with this name: `auto`, which is the usual one, `required`, or a tool.
+    pub fn of(name: Option<&str>) -> Self {
+        match name {
+            None | Some("auto") => Self::Auto,
+            Some("required") => Self::Required,
+            Some(name) => Self::Named(name.to_owned()),
+        }
+    }
+}
+
 /// The tools of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tools {
@@ -81,6 +92,17 @@ pub struct NamedCall<'c> {
 }
 
 impl Message {
+    /// A message with calls, which a message of the model makes, and of which a message of a tool has the result of one; `None` for other
+    /// messages with calls.
+    pub fn with_calls(self, calls: &[NamedCall<'_>]) -> Option<Self> {
+        match (self.role, calls) {
+            (_, []) => Some(self),
+            ("assistant", calls) => Some(self.calling(calls)),
+            ("tool", [call]) => Some(self.answering(call)),
+            _ => None,
+        }
+    }
+
     /// A message of the model that makes these calls.
     #[must_use]
     pub fn calling(self, calls: &[NamedCall<'_>]) -> Self {
@@ -98,7 +120,7 @@ impl Message {
 
     /// A message of the role `tool` with the result of a call, whose name may be empty.
     #[must_use]
-    pub fn answering(self, call: &NamedCall<'_>) -> Self {
+    fn answering(self, call: &NamedCall<'_>) -> Self {
         let name = if call.name.is_empty() { String::new() } else { format!(r#","name":{}"#, quoted(call.name)) };
         let more = format!(r#"{{"tool_call_id":{}{name}}}"#, quoted(call.id));
         Self { more: Some(more), ..self }

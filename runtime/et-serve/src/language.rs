@@ -84,7 +84,7 @@ struct Forms {
 }
 
 impl Forms {
-    /// A matcher for each answer, all of one compilation.
+    /// A matcher for each answer. The form is compiled once.
     fn matchers(&self, form: Option<&Form>, answers: usize) -> Result<Vec<Option<Box<dyn Matcher>>>, ApiError> {
         let compile = |form: &Form| {
             let first = self.compiler.matcher(&form.constraint, || self.text.vocabulary());

@@ -65,11 +65,16 @@ extension LanguageModel {
     ) throws -> [Element] {
         lock.lock()
         defer { lock.unlock() }
+        // A second call would tokenize a text again.
+        let room = 4096
         var count = 0
-        try EtbuildError.check(write(nil, 0, &count))
-        var elements = [Element](repeating: 0, count: count)
-        try EtbuildError.check(write(&elements, count, &count))
-        return elements
+        var elements = [Element](repeating: 0, count: room)
+        try EtbuildError.check(write(&elements, room, &count))
+        if count > room {
+            elements = [Element](repeating: 0, count: count)
+            try EtbuildError.check(write(&elements, count, &count))
+        }
+        return Array(elements.prefix(count))
     }
 }
 

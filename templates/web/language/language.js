@@ -119,8 +119,12 @@ export class Language {
   /** All elements of `size` bytes that a function writes. */
   elements(take, size, write, read) {
     const count = take(4);
-    this.library.done(write(0, 0, count));
+    const room = 4096;
+    const first = take(size * room);
+    this.library.done(write(first, room, count));
     const length = this.library.view.getUint32(count, true);
+    if (length <= room) return read(first, length);
+    // A second call tokenizes the text again.
     const list = take(size * length);
     this.library.done(write(list, length, count));
     return read(list, length);

@@ -62,7 +62,7 @@ impl StackUse {
         })
     }
 
-    /// The bound, if there is one.
+    /// The bound of the stack, where the instructions show a bound.
     pub const fn bound(&self) -> Option<&StackBound> {
         match self {
             Self::Bounded(bound) => Some(bound),

@@ -63,7 +63,7 @@ impl<'m> Answer<'m> {
         }
     }
 
-    /// As [`Self::advance`]; after an error, there is nothing further.
+    /// The next pieces, as [`Self::advance`] gives them; `None` also after an error.
     fn next_pieces(&mut self) -> Option<Result<Vec<Piece>, Error>> {
         if self.failed {
             return None;
@@ -74,22 +74,13 @@ impl<'m> Answer<'m> {
     }
 }
 
-/// The text of pieces.
-fn text(pieces: Vec<Piece>) -> String {
-    let text = |piece| match piece {
-        Piece::Text(text) => Some(text),
-        Piece::Thoughts(_) | Piece::Call(_) => None,
-    };
-    pieces.into_iter().filter_map(text).collect()
-}
-
 /// After an error, there is no further text.
 impl Iterator for Answer<'_> {
     type Item = Result<String, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            match self.next_pieces()?.map(text) {
+            match self.next_pieces()?.map(Piece::text) {
                 Ok(text) if text.is_empty() => {}
                 next => return Some(next),
             }

@@ -77,15 +77,10 @@ impl<'t> Turn<'t> {
             [Content::Text(text)] => Message::new(self.role.name(), *text),
             parts => session.message(self.role.name(), read(session, parts)?),
         };
-        match (self.role, self.calls.as_slice()) {
-            (_, []) => Ok(message),
-            (Role::Assistant, calls) => Ok(message.calling(calls)),
-            (Role::Tool, [call]) => Ok(message.answering(call)),
-            _ => Err(Error::from(et_llm::Error::question(
-                "messages",
-                "calls belong to messages of the model, and a single one to the message of a tool",
-            ))),
-        }
+        message.with_calls(&self.calls).ok_or_else(|| {
+            let problem = "calls belong to messages of the model, and a single one to the message of a tool";
+            et_llm::Error::question("messages", problem).into()
+        })
     }
 }
 

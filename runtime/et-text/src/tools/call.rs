@@ -30,7 +30,7 @@ fn call(value: Value) -> Option<Call> {
     arguments.is_object().then(|| Call { name, arguments: arguments.to_string() })
 }
 
-/// Reads calls of the form `NAME[ARGS]{...}`, one behind the other.
+/// Reads calls of the form `NAME[ARGS]{...}`.
 pub fn named_calls(text: &str) -> Option<Vec<Call>> {
     const ARGS: &str = "[ARGS]";
     let (mut calls, mut rest) = (Vec::new(), text.trim());

@@ -77,9 +77,8 @@ impl Words<'_> {
         self.format.close.map(|close| format!(" {}", self.word(close))).unwrap_or_default()
     }
 
-    /// A text, or a special token with this name.
     fn word(&self, word: &str) -> String {
-        self.text.special(word).map_or_else(|| quoted(word), |token| format!("<[{token}]>"))
+        token_or_text(self.text, word)
     }
 
     /// A text in which texts of the format may be special tokens.
@@ -185,6 +184,11 @@ impl Words<'_> {
             _ => json_rule(&with_definitions(schema, whole)),
         }
     }
+}
+
+/// A special token with this name, or else the text.
+pub fn token_or_text(text: &dyn Text, word: &str) -> String {
+    text.special(word).map_or_else(|| quoted(word), |token| format!("<[{token}]>"))
 }
 
 /// A text in quotes.

@@ -3,6 +3,7 @@
 use et_llm::{AnswerReader, AnswerSpec, Asked, Call, Choice, Constraint, Piece, Question, Stops, Text};
 use serde_json::Value;
 
+use super::grammar::token_or_text;
 use super::schema::json_rule;
 use super::tool::Tool;
 
@@ -48,11 +49,10 @@ pub fn ask(text: &dyn Text, question: &Question<'_>, prompt: String, tools: Vec<
 
 /// The grammar of the rest of a call of one of the tools.
 fn grammar(tools: &[&Tool], text: &dyn Text) -> String {
-    let word =
-        |name: &str| text.special(name).map_or_else(|| Value::from(name).to_string(), |token| format!("<[{token}]>"));
+    let [constrain, message] = ["<|constrain|>", MESSAGE].map(|name| token_or_text(text, name));
     let calls = tools.iter().map(|tool| {
         let name = Value::from(format!("{} ", tool.name));
-        format!("{name} {} \"json\" {} {}", word("<|constrain|>"), word(MESSAGE), json_rule(&tool.parameters))
+        format!("{name} {constrain} \"json\" {message} {}", json_rule(&tool.parameters))
     });
     format!("start: {}\n", calls.collect::<Vec<_>>().join(" | "))
 }
@@ -115,8 +115,7 @@ impl Channels {
                 return Vec::new();
             }
         };
-        let is_empty = matches!(&piece, Piece::Text(text) | Piece::Thoughts(text) if text.is_empty());
-        if is_empty { Vec::new() } else { vec![piece] }
+        if piece.is_empty() { Vec::new() } else { vec![piece] }
     }
 
     /// The pieces at the end of the current message.
@@ -132,7 +131,7 @@ impl Channels {
         }
     }
 
-    /// A call, or the text of one that is none.
+    /// The call of a tool; the arguments as text where no tool has the name, or where they are no JSON object.
     fn call(&self, name: String, arguments: String) -> Piece {
         let read: Option<Value> = serde_json::from_str(&arguments).ok().filter(Value::is_object);
         match read.filter(|_| self.tools.iter().any(|tool| tool.name == name)) {

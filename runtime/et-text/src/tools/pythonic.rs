@@ -11,7 +11,7 @@ pub fn pythonic_calls(text: &str) -> Option<Vec<Call>> {
     (rest.0.is_empty() && !calls.is_empty()).then_some(calls)
 }
 
-/// Reads calls of this form, one behind the other on lines.
+/// Reads calls in Python's syntax, each on a line.
 pub fn calls_on_lines(text: &str) -> Option<Vec<Call>> {
     let (mut calls, mut rest) = (Vec::new(), Rest(text.trim()));
     while !rest.0.is_empty() {

@@ -59,8 +59,7 @@ impl AnswerReader for Reader {
 }
 
 fn without_empty(pieces: impl IntoIterator<Item = Piece>) -> Vec<Piece> {
-    let is_empty = |piece: &Piece| matches!(piece, Piece::Text(text) | Piece::Thoughts(text) if text.is_empty());
-    pieces.into_iter().filter(|piece| !is_empty(piece)).collect()
+    pieces.into_iter().filter(|piece| !piece.is_empty()).collect()
 }
 
 /// Looks for calls in a text.

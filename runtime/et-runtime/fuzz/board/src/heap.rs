@@ -35,7 +35,7 @@ unsafe impl GlobalAlloc for Heap {
 }
 
 impl Heap {
-    /// Frees all memory that `work` allocates, which returns none of it.
+    /// Does `work`, and frees all memory that `work` allocates. The result holds no memory.
     pub fn lend(&self, work: impl FnOnce() -> bool) -> bool {
         let used = self.used.load(Ordering::Relaxed);
         let result = work();
