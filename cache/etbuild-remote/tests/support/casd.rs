@@ -90,13 +90,15 @@ impl Casd {
     /// Restarts the server with its stored blobs.
     pub fn run(&mut self) {
         let address = self.address();
+        let log = fs::File::options().create(true).append(true).open(self.log()).unwrap();
         let mut command = Command::new(&self.program);
+        // With less free space than a reserve, which is gigabytes where nobody says otherwise, the server waits for room without an answer.
         command
-            .args(["--bind", &address])
+            .args(["--bind", &address, "--reserved", "1M"])
             .args(&self.workers)
-            .arg(self.folder.path())
+            .arg(self.kept())
             .stdout(Stdio::null())
-            .stderr(Stdio::null());
+            .stderr(log);
         self.process = Some(command.spawn().unwrap());
         let start = Instant::now();
         while TcpStream::connect(&address).is_err() {
@@ -105,20 +107,33 @@ impl Casd {
         }
     }
 
+    /// What the server says, outside of what the server keeps.
+    fn log(&self) -> PathBuf {
+        self.folder.path().join("log")
+    }
+
+    fn kept(&self) -> PathBuf {
+        self.folder.path().join("kept")
+    }
+
     /// The files of the stored blobs.
     pub fn blobs(&self) -> Vec<PathBuf> {
-        files(&self.folder.path().join("cas/objects"))
+        files(&self.kept().join("cas/objects"))
     }
 
     /// The files of the stored action results.
     pub fn results(&self) -> Vec<PathBuf> {
-        files(&self.folder.path().join("actioncache"))
+        files(&self.kept().join("actioncache"))
     }
 }
 
 impl Drop for Casd {
+    #[allow(clippy::print_stderr, reason = "a failed test shows what the server said")]
     fn drop(&mut self) {
         self.kill();
+        if std::thread::panicking() {
+            eprintln!("the server said:\n{}", fs::read_to_string(self.log()).unwrap_or_default());
+        }
     }
 }
 
