@@ -89,6 +89,18 @@ export class Library {
     this.last = Promise.resolve();
     this.program = program;
     this.data = data;
+    this.added = 0;
+  }
+
+  /** A file that the library can open; returns its name. */
+  async addFile(source) {
+    const name = `added-${this.added++}`;
+    this.wasi.files.set(name, new File(await chunksOf(source)));
+    return name;
+  }
+
+  removeFile(name) {
+    this.wasi.files.delete(name);
   }
 
   get view() {

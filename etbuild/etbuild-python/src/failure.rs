@@ -36,6 +36,7 @@ pub fn language_failed(py: Python<'_>, error: &LanguageError) -> PyErr {
         | LanguageError::NoTokenizer
         | LanguageError::NoTemplate
         | LanguageError::NoVerify
+        | LanguageError::NoAdapter
         | LanguageError::NoVision
         | LanguageError::Marks { .. }
         | LanguageError::NoHearing
@@ -57,6 +58,7 @@ const fn language_hint(error: &LanguageError) -> Option<&'static str> {
         }
         LanguageError::Sound(_) => Some("a recording is a WAV file, or a pair of samples and their rate"),
         LanguageError::NoWords => Some("compile the model with `options={\"export.word_timestamps\": True}`"),
+        LanguageError::NoAdapter => Some("`etbuild deploy` makes such a program of a recipe with `adapter`"),
         LanguageError::NoSound => Some("call `transcribe` with a recording"),
         LanguageError::NoHearing | LanguageError::NoTranscripts => Some("docs/speech.md lists the models that hear"),
         LanguageError::NoVision => Some("docs/vision-language.md lists the models that read pictures"),

@@ -79,6 +79,11 @@ impl LanguageModel {
         self.lock(py)?.model.decode(&tokens).map_err(|error| run_failed(py, &error))
     }
 
+    /// Puts an adapter in the place of the one before.
+    fn use_adapter(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        self.lock(py)?.model.use_adapter(path).map_err(|error| run_failed(py, &error))
+    }
+
     /// The most tokens of a text, where that is known.
     #[getter]
     fn context(&self, py: Python<'_>) -> PyResult<Option<usize>> {

@@ -1,7 +1,6 @@
 //! How program files are loaded.
 
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 use std::sync::Arc;
 
 use et_module::{DataFiles, Engine, Engines, FileBytes, Observer, checked_threads};
@@ -44,9 +43,9 @@ enum Source {
 }
 
 /// The data files, of which each tensor is in one.
-fn opened(sources: Vec<Source>) -> Result<Vec<Rc<FileBytes>>, Error> {
+fn opened(sources: Vec<Source>) -> Result<DataFiles, Error> {
     let opened = sources.into_iter().enumerate().map(|(index, source)| source.open(index));
-    Ok(DataFiles::checked(opened.collect::<Result<_, _>>()?)?.into_files())
+    Ok(DataFiles::checked(opened.collect::<Result<_, _>>()?)?)
 }
 
 impl Source {
@@ -202,6 +201,6 @@ impl Loader {
             observer: None,
         };
         let data = opened(self.data)?;
-        Ok((loading, move || Ok(DataFiles::of(data.iter().map(FileBytes::shared).collect()))))
+        Ok((loading, move || Ok(data.clone())))
     }
 }

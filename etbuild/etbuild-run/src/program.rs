@@ -13,7 +13,7 @@ use crate::{Error, Method};
 /// A program file with the methods that were loaded. A program moves between threads; one thread at a time runs a method.
 pub struct Program {
     file: Rc<FileBytes>,
-    data: Vec<Rc<FileBytes>>,
+    data: DataFiles,
     kernels: KernelSource,
     engines: Engines,
     methods: Vec<Loaded>,
@@ -34,7 +34,7 @@ impl Program {
     /// A program of which no method is loaded.
     pub(crate) fn new(
         file: FileBytes,
-        data: Vec<Rc<FileBytes>>,
+        data: DataFiles,
         kernels: KernelSource,
         engines: Engines,
     ) -> Result<Self, Error> {
@@ -119,7 +119,7 @@ impl Program {
     /// Adds a method, with the state of the method number `beside` if that is loaded.
     fn add(&mut self, name: &str, beside: Option<usize>) -> Result<(), Error> {
         let file = FileBytes::shared(&self.file);
-        let data = DataFiles::of(self.data.iter().map(FileBytes::shared).collect());
+        let data = self.data.clone();
         let kernels = self.kernels.kernels();
         let module = match beside.and_then(|index| self.methods.get(index)) {
             Some(first) => first.module.load_beside(file, data, name, kernels, &self.engines)?,

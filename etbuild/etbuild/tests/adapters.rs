@@ -279,7 +279,7 @@ fn an_adapter_requires_the_data_file_of_its_model() {
 }
 
 /// Writes an adapter over the tiny model's queries and gates, whose numbers begin with `seed`.
-fn write_tiny_adapter(folder: &Path, seed: u32) {
+pub fn write_tiny_adapter(folder: &Path, seed: u32) {
     let (mut entries, mut data, mut state) = (serde_json::Map::new(), Vec::<u8>::new(), seed);
     for layer in 0..4 {
         for (module, rows) in [("self_attn.q_proj", 128), ("mlp.gate_proj", 320)] {

@@ -1,21 +1,26 @@
 //! Conversations with tools, thoughts, stop texts and biases in apps: the programs in C, C++, Kotlin, Swift, JavaScript and Rust tell what the
 //! server answers.
 
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::io::Write;
+use std::path::Path;
 use std::process::Command;
 
 use et_llm::{Matcher, Question, Random, Token};
+use etbuild_run::Loader;
 use etbuild_run::language::{Choice, Constraint, LanguageModel, NamedCall, Options, Piece, Sampling, Tools, Turn};
 use serde_json::{Value, json};
 
+use crate::adapters::write_tiny_adapter;
 use crate::apple;
 use crate::constrain::{mistake, model_with_tools, tools};
 use crate::java::App;
 use crate::library::linked;
-use crate::serve::{CHAT, RECIPE, Server};
+use crate::serve::{CHAT, RECIPE, Response, Server, post};
 use crate::support::programs::has;
 use crate::support::{Place, Ran, repository};
 
+const COMPLETIONS: &str = "/v1/completions";
 const QUESTION: &str = "Tell me a tale.";
 const WRITTEN: &str =
     r#"Ho <tool_call>\n\{"name": "tell", "arguments": \{"words": "fox", "count": 3\}\}\n</tool_call>"#;
@@ -55,13 +60,14 @@ impl Wanted {
     fn continued(&mut self, name: &str, end: &str, more: &Value) {
         let mut request = json!({ "prompt": "Once", "max_tokens": 200, "temperature": 0 });
         request.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let answer = self.server.post("/v1/completions", &request).json();
+        let answer = self.server.post(COMPLETIONS, &request).json();
         self.lines.push(format!("{name}={}{end}", line(answer["choices"][0]["text"].as_str().unwrap())));
     }
 
     /// What the server of the model answers.
-    fn of(binary: &Path, biased: u32) -> Vec<String> {
-        let server = Server::of(Command::new(binary).args(["--serve", "127.0.0.1:0"]));
+    fn of(binary: &Path, biased: u32, other: &Path) -> Vec<String> {
+        let adapter = format!("other={}", other.display());
+        let server = Server::of(Command::new(binary).args(["--serve", "127.0.0.1:0", "--adapter", &adapter]));
         let mut wanted = Self { server, lines: Vec::new() };
         let question = json!({ "role": "user", "content": QUESTION });
         let (first, tools) = (json!([question]), tools());
@@ -78,17 +84,45 @@ impl Wanted {
         wanted.continued("stopped", "|0", &json!({ "stop": ["no such text", " a"] }));
         wanted.lines.push("decoded=Once there was".to_owned());
         wanted.continued("biased", "", &json!({ "max_tokens": 3, "logit_bias": { biased.to_string(): 100 } }));
+        let once = json!({ "max_tokens": 9 });
+        wanted.continued("adapted", "", &json!({ "model": "other", "max_tokens": 9 }));
+        wanted.continued("back", "", &once);
+        several_at_once(&wanted.server);
         wanted.lines
     }
 }
 
-/// The refusals, in their order: a malformed tool, a missing one, tools without a function for calls or with a prompt, a call of the user.
-const REFUSED: [&str; 5] = [
+/// Requests with both adapters at the same time have the answers that each has alone.
+fn several_at_once(server: &Server) {
+    let requests: [Value; 8] = std::array::from_fn(|index| {
+        let (prompt, model) =
+            (["Once", "The fox", "An owl", "Once upon"][index / 2], ["tiny-llama", "other"][index % 2]);
+        json!({ "prompt": prompt, "model": model, "max_tokens": 40, "temperature": 0 })
+    });
+    let told = |answer: Response| {
+        let answer = answer.json();
+        (answer["model"].clone(), answer["choices"][0]["text"].clone())
+    };
+    let alone = requests.each_ref().map(|request| told(server.post(COMPLETIONS, request)));
+    let mut clients = requests.each_ref().map(|_| server.connect());
+    for (client, request) in clients.iter_mut().zip(&requests) {
+        client.write_all(&post(COMPLETIONS, &request.to_string(), "")).unwrap();
+    }
+    assert_eq!(clients.each_mut().map(|client| told(Response::read(client))), alone);
+    let differ = |pair: &[(Value, Value)]| pair[0].1 != pair[1].1 && pair[1].0 == "other";
+    assert!(alone.chunks(2).all(differ), "{alone:?}");
+    assert!(server.metric("etbuild_batched_tokens_total") > 0);
+}
+
+/// The refusals, in their order: a malformed tool, a missing one, tools without a function for calls or with a prompt, a call of the user, weights in
+/// the place of an adapter.
+const REFUSED: [&str; 6] = [
     "refused=`tools[0]`: `function.name` is missing",
     "refused=there is no tool `dance`",
     "refused=`tools` need the function `call`, which is told calls",
     "refused=`tools` is for conversations",
     "refused=calls are parts of messages of the roles `assistant` and `tool`",
+    "refused=tensor adapter:model.layers.0.self_attn.q_proj.lora_A.weight@cpu.x86_64: no data file has it: that of an adapter does",
 ];
 
 #[track_caller]
@@ -102,13 +136,40 @@ fn compare(ran: &Ran, wanted: &[String]) {
 fn apps_call_tools_and_tell_thoughts_as_the_server_does() {
     let place = Place::cold_with_compiled_crates();
     let checkpoint = model_with_tools(&place).display().to_string();
-    let settings = format!("--set model.checkpoint={checkpoint} --set constrain=true --set library=true");
-    place.run(&format!("build {RECIPE} --target linux-x86_64 --set server=true {settings}")).expect(0);
-    let folder = place.out().join("tiny-llama/linux-x86_64");
+    let settings = "--set constrain=true --set library=true --set export.weights=external";
+    // Packed for the processor of the target.
+    let other = |target: &str| place.path().join(format!("other-{target}.ptd"));
+    let build = |target: &str, more: &str| {
+        for (seed, adapter) in [(2, "other"), (1, "own")] {
+            let folder = place.path().join(adapter);
+            write_tiny_adapter(&folder, seed);
+            let model = format!("--set model.checkpoint={checkpoint} --set adapter={}", folder.display());
+            place.run(&format!("build {RECIPE} --target {target} {model} {settings} {more}")).expect(0);
+            if adapter == "other" {
+                let made = place.out().join("tiny-llama").join(target).join("tiny-llama.adapter.ptd");
+                fs::copy(made, other(target)).unwrap();
+            }
+        }
+        place.out().join("tiny-llama").join(target)
+    };
+    let folder = build("linux-x86_64", "--set server=true");
+    let data = ["ptd", "adapter.ptd"].map(|ending| folder.join("tiny-llama").with_extension(ending));
+    let mut files = data.to_vec();
+    files.push(other("linux-x86_64"));
     let (program, tools) = (folder.join("tiny-llama.pte"), tools().to_string());
-    let biased = LanguageModel::open(&program).unwrap().encode("Once there was", false).unwrap()[0];
-    let mut wanted = Wanted::of(&folder.join("tiny-llama"), biased);
-    rust(&program, &tools, &wanted);
+    let mut model = data.iter().fold(Loader::new(), Loader::data).open_language_model(&program).unwrap();
+    let biased = model.encode("Once there was", false).unwrap()[0];
+    let mut wanted = Wanted::of(&folder.join("tiny-llama"), biased, &files[2]);
+    rust(&mut model, &tools, &wanted);
+    let mut once = |adapter: &Path| {
+        model.use_adapter(adapter).unwrap();
+        let greedy = Sampling { temperature: 0.0, ..model.sampling() };
+        let options = Options::default().max_new_tokens(9).sampling(greedy);
+        line(&model.generate("Once", &options).unwrap().text().unwrap())
+    };
+    let adapted = [format!("adapted={}", once(&files[2])), format!("back={}", once(&files[1]))];
+    assert_eq!(adapted, wanted[wanted.len() - 2..]);
+    assert_ne!(once(&files[2]), once(&files[1]));
     let mut thinks = Command::new(folder.join("tiny-llama"));
     thinks.args(["--chat", "--prompt", QUESTION, "--max-new-tokens", "9", "--temperature", "0"]);
     let thought = Ran::of(thinks.args(["--template-variables", r#"{"enable_thinking": true}"#])).expect(0).stdout;
@@ -116,7 +177,7 @@ fn apps_call_tools_and_tell_thoughts_as_the_server_does() {
 
     let source = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
     let library = folder.join("libtiny-llama.a");
-    let told = |command: &mut Command| Ran::of(command.arg(&program).arg(&tools)).expect(0);
+    let told = |command: &mut Command| Ran::of(command.arg(&program).arg(&tools).args(&files)).expect(0);
     wanted.push("cancelled=3|0".to_owned());
     compare(&told(&mut linked(&place, &library, &source("chat.cpp"), &[])), &wanted);
     wanted.extend(REFUSED.map(str::to_owned));
@@ -129,15 +190,17 @@ fn apps_call_tools_and_tell_thoughts_as_the_server_does() {
         compare(&told(&mut Command::new(app)), &wanted);
     }
     if has("node", &["--version"]) {
-        place.run(&format!("build {RECIPE} --target web {settings}")).expect(0);
-        let package: PathBuf = place.out().join("tiny-llama/web/index.js");
-        compare(&Ran::of(Command::new("node").arg(source("chat.mjs")).arg(package).arg(&tools)).expect(0), &wanted);
+        let folder = build("web", "");
+        let own = ["ptd", "adapter.ptd"].map(|ending| folder.join("tiny-llama").with_extension(ending));
+        let mut command = Command::new("node");
+        command.arg(source("chat.mjs")).arg(folder.join("index.js")).arg(&tools).args(own).arg(other("web"));
+        let packed = |line: &String| line.replace("@cpu.x86_64", "@cpu.wasm32");
+        compare(&Ran::of(&mut command).expect(0), &wanted.iter().map(packed).collect::<Vec<_>>());
     }
 }
 
 /// The same in Rust.
-fn rust(program: &Path, tools: &str, wanted: &[String]) {
-    let mut model = LanguageModel::open(program).unwrap();
+fn rust(model: &mut LanguageModel, tools: &str, wanted: &[String]) {
     let greedy = Sampling { temperature: 0.0, ..model.sampling() };
     let usual = Options::default().max_new_tokens(200).sampling(greedy);
     let tools = Tools::new(tools.to_owned());
@@ -153,22 +216,22 @@ fn rust(program: &Path, tools: &str, wanted: &[String]) {
         model.calls().to_vec()
     };
     let forced = Constraint::Regex(WRITTEN.to_owned());
-    ask(&mut model, "written", &question, &usual.clone().tools(tools.clone()).constraint(forced));
+    ask(model, "written", &question, &usual.clone().tools(tools.clone()).constraint(forced));
     let demanded = Tools { choice: Choice::Required, ..tools.clone() };
     let random = Sampling { temperature: 1.0, seed: 7, ..greedy };
-    let calls = ask(&mut model, "required", &question, &usual.clone().tools(demanded).sampling(random));
+    let calls = ask(model, "required", &question, &usual.clone().tools(demanded).sampling(random));
     let named: Vec<NamedCall<'_>> =
         calls.iter().map(|(id, call)| NamedCall { id, name: &call.name, arguments: &call.arguments }).collect();
     let mut turns = vec![question[0].clone(), Turn { calls: named.clone(), ..Turn::assistant("") }];
     turns.extend(named.iter().map(|call| Turn::result(*call, "a fox")));
     let options = usual.clone().tools(tools).max_new_tokens(20);
-    ask(&mut model, "answer", &turns, &options);
+    ask(model, "answer", &turns, &options);
     let thinking = Options {
         template_variables: Some(r#"{"enable_thinking": true}"#.to_owned()),
         splits_thoughts: true,
         ..usual.clone().max_new_tokens(9)
     };
-    ask(&mut model, "thoughts", &question, &thinking);
+    ask(model, "thoughts", &question, &thinking);
     lines.insert(3, format!("prompt={}", model.encode_turns(&turns, &options).unwrap().len()));
     let mut stopped = model.generate("Once", &usual.stops(["no such text", " a"])).unwrap();
     lines.push(format!("stopped={}|0", line(&stopped.text().unwrap())));
@@ -303,7 +366,7 @@ fn walked(matcher: &mut dyn Matcher, vocabulary: &[Token], stop: u32, random: &m
 
 #[test]
 fn texts_of_grammars_are_read_as_calls_that_fit_their_schemas() {
-    let tokenizer = std::fs::read(repository().join("examples/tiny-llama/model/tokenizer.json")).unwrap();
+    let tokenizer = fs::read(repository().join("examples/tiny-llama/model/tokenizer.json")).unwrap();
     let mut random = Random::new(7);
     for marks in FORMATS {
         let chat = json!({ "template": format!("{{#- tools {marks} -#}}") }).to_string();

@@ -224,6 +224,10 @@ int et_language_encode_turns(et_language *language, const et_turn *turns, size_t
 int et_language_decode(et_language *language, const uint32_t *tokens, size_t token_count, char *text, size_t capacity,
                        size_t *size);
 
+/* Puts an adapter in the place of the one before: a file `<name>.adapter.ptd` over the same layers with the same ranks as that of
+ * the program. Nothing is loaded again, and the next text is read from its beginning. After an error the adapter before stays. */
+int et_language_use_adapter(et_language *language, const char *path);
+
 /* What becomes of speech. */
 enum {
   ET_TRANSCRIBE = 0, /* text in the language of the speech */

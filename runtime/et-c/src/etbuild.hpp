@@ -111,6 +111,7 @@ struct Linked {
   ETBUILD_FUNCTION(language_encode)                                                                                    \
   ETBUILD_FUNCTION(language_encode_turns)                                                                              \
   ETBUILD_FUNCTION(language_decode)                                                                                    \
+  ETBUILD_FUNCTION(language_use_adapter)                                                                               \
   ETBUILD_FUNCTION(language_transcribe)
   ETBUILD_FUNCTIONS
 #undef ETBUILD_FUNCTION
@@ -422,6 +423,11 @@ class BasicLanguage {
       return functions_.language_decode()(language_.get(), tokens.data(), tokens.size(), bytes, capacity, size);
     });
     return {text.begin(), text.end()};
+  }
+
+  /* Puts an adapter in the place of the one before: a file `<name>.adapter.ptd`. The next text is read from its beginning. */
+  void use_adapter(const std::string &path) {
+    detail::check(functions_, functions_.language_use_adapter()(language_.get(), path.c_str()));
   }
 
   et_transcript transcribe(const et_part &recording, const et_speech &speech, const et_options &options,

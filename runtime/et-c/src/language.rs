@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use et_llm::app::AppSpec;
 use et_llm::{Guesses, Loading, Message, Session};
-use et_module::{DataFiles, FileBytes, Kernels, checked_threads};
+use et_module::{Adapter, DataFiles, FileBytes, Kernels, checked_threads};
 
 use crate::answer::{Answer, Viewer, reply};
 use crate::failure;
@@ -102,7 +102,8 @@ fn open(
         hearing: spec.hearing,
         observer: None,
     };
-    Ok(Session::load(file, || DataFiles::open(data), &loading, start)?)
+    let data = DataFiles::open(data)?;
+    Ok(Session::load(file, || Ok(data.clone()), &loading, start)?)
 }
 
 /// Frees a language model, except while the model generates.
@@ -144,6 +145,20 @@ pub unsafe extern "C" fn et_language_context(language: *mut Language) -> usize {
     // SAFETY: the caller says so.
     let session = unsafe { value(language) }.and_then(Language::session);
     failure::or(session.map(|session| session.model.context().unwrap_or(0)), 0)
+}
+
+/// Puts an adapter in the place of the one before.
+///
+/// # Safety
+/// `language` is null or was loaded, and `path` is NUL-terminated.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn et_language_use_adapter(language: *mut Language, path: *const c_char) -> c_int {
+    let exchange = || -> Result<()> {
+        // SAFETY: the caller says so.
+        let (language, path) = unsafe { (value(language)?, text(path)?) };
+        Ok(language.session()?.exchange(Adapter::open(path.as_ref())?)?)
+    };
+    failure::number(exchange())
 }
 
 /// Continues a text of tokens.

@@ -95,6 +95,13 @@ impl Network {
     }
 }
 
+impl Drop for Network {
+    /// The weights leave memory: the next method of the picture has it.
+    fn drop(&mut self) {
+        self.module.release_weights();
+    }
+}
+
 /// The error for a method of another form.
 pub fn malformed(method: &str, reason: &str) -> Error {
     Error::NotAPipeline(format!("`{method}`: {reason}"))

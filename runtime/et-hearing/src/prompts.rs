@@ -28,6 +28,10 @@ impl Embedder {
 }
 
 impl VisionEncoder for Embedder {
+    fn keeps(&self, tile: &Tile) -> bool {
+        self.kept.get(tile).is_some()
+    }
+
     fn encode(&mut self, tile: &Tile) -> Result<Rc<[u8]>, Error> {
         let Self { encoder, kept } = self;
         kept.of(tile, || {

@@ -67,6 +67,8 @@ pub struct Functions {
     /// `et_language_decode`.
     pub language_decode:
         unsafe extern "C" fn(*mut Language, *const u32, usize, *mut c_char, usize, *mut usize) -> c_int,
+    /// `et_language_use_adapter`.
+    pub language_use_adapter: unsafe extern "C" fn(*mut Language, *const c_char) -> c_int,
     /// `et_language_transcribe`; none in a library of a model that does not hear.
     pub language_transcribe: Option<Transcribe>,
 }
@@ -98,11 +100,11 @@ pub type Transcribe = unsafe extern "C" fn(
 ) -> c_int;
 
 /// The version of the table and of the types that the functions take.
-const VERSION: i32 = 2;
+const VERSION: i32 = 3;
 
 /// Whoever changes a size raises the version: the native methods of one library call the functions of every other library in the process.
 #[cfg(target_pointer_width = "64")]
-const _: () = assert!(size_of::<Functions>() == 184 && size_of::<Options>() == 168 && size_of::<GivenPart>() == 48);
+const _: () = assert!(size_of::<Functions>() == 192 && size_of::<Options>() == 168 && size_of::<GivenPart>() == 48);
 
 impl Functions {
     /// The functions that all libraries have.
@@ -129,6 +131,7 @@ impl Functions {
         language_encode: tokens::et_language_encode,
         language_encode_turns: tokens::et_language_encode_turns,
         language_decode: tokens::et_language_decode,
+        language_use_adapter: language::et_language_use_adapter,
         language_transcribe: None,
     };
 }

@@ -242,6 +242,24 @@ extern "system" fn Java_etbuild_Native_languageDecode(
     })
 }
 
+/// Puts an adapter in the place of the one before.
+#[unsafe(no_mangle)]
+extern "system" fn Java_etbuild_Native_languageUseAdapter(
+    environment: Environment,
+    _class: Object,
+    library: i64,
+    language: i64,
+    path: Object,
+) {
+    environment.finish(|| {
+        let path = environment.text(path)?;
+        // SAFETY: the number names a table.
+        let functions = unsafe { functions(library) };
+        // SAFETY: the number names an object, and the text lives until the call returns.
+        functions.status(unsafe { (functions.language_use_adapter)(pointer(language), path.as_ptr()) })
+    });
+}
+
 fn read_tokens(environment: Environment, array: Object) -> Result<Vec<u32>> {
     Ok(environment.ints(array)?.into_iter().map(i32::cast_unsigned).collect())
 }

@@ -59,6 +59,11 @@ impl Batch {
         Ok(Self { tokens: place(&module, "tokens")?, starts, positions, lasts, module })
     }
 
+    /// The method.
+    pub(crate) const fn module_mut(&mut self) -> &mut Module {
+        &mut self.module
+    }
+
     /// The number of texts of a call.
     pub const fn rows(&self) -> usize {
         self.starts.len()

@@ -83,6 +83,15 @@ pub enum Error {
     NotBehindTextEncoder(&'static str),
     /// The program has no method for reading ahead.
     NoVerify,
+    /// The program has no adapter in a data file that another one could replace.
+    NoAdapter,
+    /// An adapter of other layers or ranks than those of the program.
+    OtherAdapter {
+        /// The name of the adapter.
+        name: String,
+        /// The mismatch.
+        problem: String,
+    },
     /// A draft model cannot be used.
     Draft {
         /// The program file of the draft model.
@@ -208,6 +217,10 @@ impl Display for Error {
             Self::NotBehindTextEncoder(option) => {
                 write!(formatter, "a text encoder reads the prompts of the model, which has no {option}")
             }
+            Self::NoAdapter => formatter.write_str(
+                "the program has no adapter in a data file: build the program with `adapter` and `export.weights: external`",
+            ),
+            Self::OtherAdapter { name, problem } => write!(formatter, "the adapter `{name}`: {problem}"),
             Self::NoVerify => formatter.write_str(
                 "the program has no method `verify` for speculative decoding: build the program with `export.speculate`",
             ),

@@ -19,6 +19,7 @@
 //! # Ok::<(), et_llm::Error>(())
 //! ```
 
+mod adapter;
 mod ahead;
 mod answer;
 pub mod app;

@@ -345,6 +345,10 @@ impl Model {
     /// Reads the tile at the beginning of the tokens; returns the tokens behind the tile.
     fn read_tile<'t>(&mut self, tokens: &'t [u32]) -> Result<&'t [u32], Error> {
         let place = self.place();
+        if self.image.as_ref().is_some_and(|image| image.must_encode(tokens)) {
+            // The text before the picture has brought the decoder to memory, which is the encoder's meanwhile.
+            self.modules_mut().iter().for_each(|module| module.release_weights());
+        }
         let image = self.image.as_mut().ok_or(Error::NoVision)?;
         let tile = image.execute(tokens, place)?;
         self.tiles.push(self.read.len(), &tile);
@@ -415,6 +419,12 @@ impl Model {
     pub(crate) fn go_on(&mut self, tokens: Vec<u32>, written: usize) {
         self.reset();
         (self.read, self.written) = (tokens, written);
+    }
+
+    /// All methods.
+    pub(crate) fn modules_mut(&mut self) -> Vec<&mut Module> {
+        let tokens = [&mut self.prefill, &mut self.decode].into_iter().chain(&mut self.shorter).chain(&mut self.verify);
+        tokens.map(|method| &mut method.module).chain(self.image.as_mut().map(ImageMethod::module_mut)).collect()
     }
 
     /// The names of the program's methods.

@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-use et_module::{DataFiles, Engine, Engines, FileBytes, Kernels, Observer};
+use et_module::{Adapter, DataFiles, Engine, Engines, FileBytes, Kernels, Observer};
 
 use crate::{
     Constraint, Draft, Error, Facts, Guesses, Hearing, LazyCompiler, LazyText, Lookup, MakeCompiler, MakeText, Matcher,
@@ -50,6 +50,8 @@ pub struct Session {
     compiler: LazyCompiler,
     file: Rc<FileBytes>,
     data: DataFiles,
+    /// The adapter in the place of that of the data files.
+    adapter: Option<Adapter>,
     viewer: Option<Arc<dyn Viewer>>,
     /// Makes transcripts, in a model for transcripts.
     pub transcriber: Option<Box<dyn Transcriber>>,
@@ -102,12 +104,36 @@ impl Session {
         let compiler = LazyCompiler::new(loading.constrain, &facts.stops);
         let text = LazyText::new(loading.text);
         let data = data()?;
-        Ok(Self { model, speculation, facts, load_ms, threads, text, compiler, file, data, viewer, transcriber })
+        Ok(Self {
+            model,
+            speculation,
+            facts,
+            load_ms,
+            threads,
+            text,
+            compiler,
+            file,
+            data,
+            adapter: None,
+            viewer,
+            transcriber,
+        })
     }
 
     /// The bytes of the program file and of the data files.
     pub fn files(&self) -> impl Iterator<Item = &[u8]> {
-        std::iter::once(&**self.file).chain(self.data.files().iter().map(|file| &**file))
+        let adapter = self.adapter.iter().flat_map(|adapter| adapter.files());
+        std::iter::once(&**self.file).chain(self.data.files().chain(adapter).map(|file| &**file))
+    }
+
+    /// Puts an adapter in the place of the one before: the next text begins anew.
+    ///
+    /// # Errors
+    /// As [`Model::exchange`].
+    pub fn exchange(&mut self, adapter: Adapter) -> Result<(), Error> {
+        self.model.exchange(&adapter)?;
+        self.adapter = Some(adapter);
+        Ok(())
     }
 
     /// The tokenizer.

@@ -56,6 +56,9 @@ pub trait VisionEncoder {
     /// # Errors
     /// Errors of the program.
     fn encode(&mut self, tile: &Tile) -> Result<Rc<[u8]>, Error>;
+
+    /// Whether the embeddings of a tile are there without a computation.
+    fn keeps(&self, tile: &Tile) -> bool;
 }
 
 /// A vision encoder that several models share.

@@ -10,11 +10,11 @@ use et_runtime::{Failure, MethodPlan, NamedData, Place};
 use crate::{Error, FileBytes, Named};
 
 /// The prefix of the names of an adapter's tensors.
-const ADAPTER: &str = "adapter:";
+pub(crate) const ADAPTER: &str = "adapter:";
 
-/// Well-formed data files in memory; each name is in a single file.
-#[derive(Debug, Default)]
-pub struct DataFiles(Vec<FileBytes>);
+/// Well-formed data files in memory; each name is in a single file. A clone has the same files: methods of a program share a mapping.
+#[derive(Clone, Debug, Default)]
+pub struct DataFiles(Vec<Rc<FileBytes>>);
 
 impl DataFiles {
     /// Maps data files.
@@ -36,22 +36,17 @@ impl DataFiles {
                 }
             }
         }
-        Ok(Self(files.into_iter().map(|(_, bytes)| bytes).collect()))
+        Ok(Self::of(files.into_iter().map(|(_, bytes)| bytes).collect()))
     }
 
     /// Data files that are in memory already.
-    pub const fn of(files: Vec<FileBytes>) -> Self {
-        Self(files)
-    }
-
-    /// The files, each shared.
-    pub fn into_files(self) -> Vec<Rc<FileBytes>> {
-        self.0.into_iter().map(Rc::new).collect()
+    pub fn of(files: Vec<FileBytes>) -> Self {
+        Self(files.into_iter().map(Rc::new).collect())
     }
 
     /// The files.
-    pub fn files(&self) -> &[FileBytes] {
-        &self.0
+    pub fn files(&self) -> impl Iterator<Item = &FileBytes> {
+        self.0.iter().map(|file| &**file)
     }
 
     /// The files in the form that a method takes.

@@ -78,6 +78,18 @@ impl FileBytes {
         Self(Source::Part(Box::new(self), range))
     }
 
+    /// Takes bytes at these addresses out of the process's memory where they are pages of a mapped file, and nothing otherwise. Their
+    /// content stays: the next read brings them back.
+    pub(crate) fn release(&self, addresses: Range<usize>) {
+        match &self.0 {
+            Source::Shared(bytes) => bytes.release(addresses),
+            Source::Part(bytes, _) => bytes.release(addresses),
+            #[cfg(all(any(unix, windows), target_pointer_width = "64"))]
+            Source::Mapped(mapping) => mapping.release(addresses),
+            Source::Static(_) | Source::Owned(_) => {}
+        }
+    }
+
     /// Bytes that are part of the binary.
     pub const fn embedded(bytes: &'static [u8]) -> Self {
         Self(Source::Static(bytes))

@@ -16,6 +16,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+mod adapter;
 pub mod app;
 mod array;
 mod attribute;
@@ -54,6 +55,7 @@ pub mod safetensors;
 mod tensor_file;
 mod threads;
 
+pub use adapter::Adapter;
 pub use array::{Array, TensorView};
 pub use bench::{Bench, Effort, peak_rss_mib};
 pub use bundle::{CaseResult, run_bundled};

@@ -225,6 +225,12 @@ impl Module {
         self.loaded.execute().map_err(|failure| self.explain(failure))
     }
 
+    /// Takes the weights out of the process's memory where they are pages of a mapped file, for a method whose turn is over while others
+    /// run. The next execution brings them back, from the system's cache of files while it has room.
+    pub fn release_weights(&self) {
+        self.loaded.release_constants();
+    }
+
     /// Executes the method on named inputs and returns `output_0`, `output_1`, ...
     pub fn run(&mut self, inputs: &Named<TensorView<'_>>) -> Result<Named<Array>, Error> {
         self.set_inputs(inputs)?;

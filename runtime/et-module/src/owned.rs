@@ -2,11 +2,13 @@
 #![allow(unsafe_code)] // One struct holds a borrower and what it borrows, which safe Rust cannot say.
 
 use std::alloc::{Layout, alloc_zeroed};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use et_core::{Error as CoreError, Indices, Kernel, Result as CoreResult, Tensor, Value};
+use et_core::{Access, Error as CoreError, Indices, Kernel, Result as CoreResult, Tensor, Value};
+use et_format::DataFile;
 use et_runtime::{Delegate, Events, Failure, Memory, Method, MethodPlan, NoEvents, Place, Program, Step, Workers};
 
 use crate::engine::Host;
@@ -20,6 +22,9 @@ const ALIGNMENT: usize = if cfg!(target_vendor = "apple") { 16384 } else { 64 };
 /// The bytes beside an arena: those ahead of the first multiple of the alignment, and on Apple's systems the rest of the last page, which a GPU takes
 /// with the arena.
 const BESIDE: usize = if cfg!(target_vendor = "apple") { 2 * ALIGNMENT } else { ALIGNMENT };
+
+/// Constants so many bytes apart are released as one range.
+const NEIGHBOUR: usize = 4096;
 
 /// A method and everything that the method refers to. The method's lifetime is a lie that stays in this crate: no borrow from the method
 /// may outlive this struct.
@@ -40,6 +45,11 @@ pub(crate) struct LoadedMethod {
     _arenas: Owned<[&'static [Cell<u8>]]>,
     _sizes: Owned<[i32]>,
     _kernels: Owned<[Kernel]>,
+    /// The program file and the data files, as long as the owners below.
+    sources: (&'static FileBytes, &'static DataFiles),
+    /// The adapters in the place of that of the data files, the last in use: a backend may know the weights of an adapter by their addresses
+    /// until the next execution.
+    adapters: RefCell<Vec<Rc<DataFiles>>>,
     _file: Owned<FileBytes>,
     _data: Owned<DataFiles>,
 }
@@ -139,6 +149,8 @@ impl LoadedMethod {
             _arenas,
             _sizes,
             _kernels,
+            sources: (bytes, data_files),
+            adapters: RefCell::default(),
             _file,
             _data,
         })
@@ -180,10 +192,47 @@ impl LoadedMethod {
 
     /// Executes the method with a listener, and for the observer of the backends, if there is one.
     pub(crate) fn execute_heard(&self, events: &mut impl Events) -> Result<(), Failure> {
-        match self.delegates.observer.as_deref() {
+        let done = match self.delegates.observer.as_deref() {
             Some(observer) if cfg!(feature = "events") => self.report(observer, events),
             _ => self.execute_unobserved(events),
-        }
+        };
+        let mut adapters = self.adapters.borrow_mut();
+        let old = adapters.len().saturating_sub(1);
+        adapters.drain(..old);
+        done
+    }
+
+    /// Whether these constants are in their places.
+    pub(crate) fn has_adapter(&self, adapter: &Rc<DataFiles>) -> bool {
+        self.adapters.borrow().last().is_some_and(|last| Rc::ptr_eq(last, adapter))
+    }
+
+    /// The number of constants of an adapter in data files.
+    ///
+    /// # Errors
+    /// An adapter that lacks one of them, or has one of another shape.
+    pub(crate) fn exchangeable(&self, adapter: &DataFiles) -> Result<usize, Error> {
+        // SAFETY: nothing keeps what the call borrows.
+        let files = unsafe { outliving(adapter) }.parse()?;
+        let count = self.method.exchangeable(data_files::ADAPTER, files.as_slice());
+        count.map_err(|failure| self.mismatch(&files, failure))
+    }
+
+    /// Puts the constants of an adapter in the place of those of the adapter before.
+    ///
+    /// # Errors
+    /// As [`Self::exchangeable`]; the adapter before stays.
+    pub(crate) fn exchange(&self, adapter: &Rc<DataFiles>) -> Result<(), Error> {
+        // SAFETY: the struct keeps the owner as long as a value refers to the owner's bytes.
+        let files = unsafe { outliving(adapter) }.parse()?;
+        let exchanged = self.method.exchange(data_files::ADAPTER, files.as_slice());
+        exchanged.map_err(|failure| self.mismatch(&files, failure))?;
+        self.adapters.borrow_mut().push(Rc::clone(adapter));
+        Ok(())
+    }
+
+    fn mismatch(&self, files: &[DataFile<'_>], failure: Failure) -> Error {
+        data_files::explain(self.method.plan(), files, failure).unwrap_or_else(|| self.explain(failure))
     }
 
     /// Executes the method with a listener besides the observer.
@@ -210,9 +259,48 @@ impl LoadedMethod {
         self.delegates.explain(failure)
     }
 
+    /// Takes the constants out of the process's memory where they are pages of mapped files.
+    pub(crate) fn release_constants(&self) {
+        let values = (0..).map_while(|slot| self.method.value(slot).ok());
+        let mut ranges: Vec<Range<usize>> = values.filter_map(constant).collect();
+        ranges.sort_by_key(|range| range.start);
+        // Small constants, such as biases, lie within the pages of large ones beside them.
+        ranges.dedup_by(|next, last| {
+            let joins = next.start <= last.end + NEIGHBOUR;
+            if joins {
+                last.end = last.end.max(next.end);
+            }
+            joins
+        });
+        let (file, data) = self.sources;
+        for source in std::iter::once(file).chain(data.files()) {
+            ranges.iter().for_each(|range| source.release(range.clone()));
+        }
+    }
+
     /// Memory that lives as long as the method.
     pub(crate) fn allocate(&mut self, size: usize) -> CoreResult<&'static mut [u8]> {
         allocate(&mut self.memory, size)
+    }
+}
+
+/// Data files for longer than the known lifetime.
+///
+/// # Safety
+/// The borrow is not used after the owner is dropped.
+unsafe fn outliving(files: &DataFiles) -> &'static DataFiles {
+    // SAFETY: as the caller promises.
+    unsafe { &*std::ptr::from_ref(files) }
+}
+
+/// The addresses of a constant tensor; `None` for another value.
+fn constant(value: Value<'_>) -> Option<Range<usize>> {
+    match value {
+        Value::Tensor(tensor) if tensor.access() == Access::Constant => {
+            let start = tensor.data().addr();
+            Some(start..start + tensor.capacity())
+        }
+        _ => None,
     }
 }
 

@@ -25,6 +25,7 @@ mod claims;
 mod decoded;
 mod delegate;
 mod events;
+mod exchange;
 mod execute;
 mod failure;
 mod hooks;

@@ -201,7 +201,7 @@ pub(crate) fn layout(tensor: Tensor<'_>) -> Result<TensorLayout<'_>> {
 }
 
 /// The location of a tensor whose data is in another file.
-fn external(extra: Option<ExtraTensorInfo<'_>>) -> Result<Option<ExtraTensorInfo<'_>>> {
+pub(crate) fn external(extra: Option<ExtraTensorInfo<'_>>) -> Result<Option<ExtraTensorInfo<'_>>> {
     let Some(extra) = extra else { return Ok(None) };
     Ok((extra.location()? == TensorLocation::External).then_some(extra))
 }

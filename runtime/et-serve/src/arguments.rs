@@ -39,6 +39,8 @@ pub struct Options {
     pub data: Vec<PathBuf>,
     /// The data file of an adapter; the file beside the program file where the command line names no adapter.
     pub adapter: Option<PathBuf>,
+    /// Adapters that requests choose as models, by name.
+    pub adapters: Vec<(String, PathBuf)>,
     /// The file of the trace of the requests.
     pub trace: Option<PathBuf>,
 }
@@ -59,6 +61,7 @@ impl Default for Options {
             threads: None,
             data: Vec::new(),
             adapter: None,
+            adapters: Vec::new(),
             trace: None,
         }
     }
@@ -91,10 +94,27 @@ impl Options {
             "--api-key" => self.api_key = Some(value()?.to_string_lossy().into_owned()),
             "--threads" => self.threads = Some(parse_threads(&value()?.to_string_lossy())?),
             "--data" => self.data.push(value()?.into()),
-            "--adapter" => self.adapter = Some(value()?.into()),
+            "--adapter" => self.add_adapter(value()?)?,
             "--trace" => self.trace = Some(value()?.into()),
             _ => return Err(format!("unknown argument {name}")),
         }
+        Ok(())
+    }
+}
+
+impl Options {
+    /// The file of the usual adapter, or `NAME=FILE` of an adapter that requests choose. A path with `=` in a folder's name is no name.
+    fn add_adapter(&mut self, given: OsString) -> Result<(), String> {
+        let named =
+            given.to_str().and_then(|text| text.split_once('=')).filter(|(name, _)| !name.contains(['/', '\\']));
+        let Some((name, file)) = named else {
+            self.adapter = Some(given.into());
+            return Ok(());
+        };
+        if name.is_empty() || self.adapters.iter().any(|(other, _)| other == name) {
+            return Err(format!("--adapter needs a name of its own for each file, not `{name}`"));
+        }
+        self.adapters.push((name.to_owned(), file.into()));
         Ok(())
     }
 }
@@ -135,7 +155,8 @@ or either ({HOST}:{PORT}).
                        16)
   --data FILE          data file with weights that the program keeps outside itself; may be repeated (those beside the
                        program file)
-  --adapter FILE       data file of an adapter (the one beside the program file)
+  --adapter FILE       data file of the usual adapter (the one beside the program file)
+  --adapter NAME=FILE  data file of a further adapter, which requests choose as the model NAME; may be repeated
   --trace FILE         write the queue, the prefill chunks and the decode steps of each request as a trace for Perfetto
                        (ui.perfetto.dev) and Chrome, 64 MiB at most
 "
@@ -171,6 +192,15 @@ mod tests {
         let elsewhere = Box::new(Options { address: "127.0.0.1:9".to_owned(), ..*wanted });
         assert_eq!(parsed("9 --slots 2 --queue 0 --grace 0.5"), Ok(Command::Serve(elsewhere)));
         assert_eq!(parsed("--help"), Ok(Command::Help));
+    }
+
+    #[test]
+    fn adapters_have_names_but_the_usual_one() {
+        let adapters = vec![("tales".to_owned(), "a=b/c.ptd".into()), ("law".to_owned(), "d".into())];
+        let wanted = Options { adapter: Some("x/y=z".into()), adapters, ..Options::default() };
+        let line = "--adapter tales=a=b/c.ptd --adapter x/y=z --adapter law=d";
+        assert_eq!(parsed(line), Ok(Command::Serve(Box::new(wanted))));
+        assert!(parsed("--adapter a=b --adapter a=c").is_err() && parsed("--adapter =c").is_err());
     }
 
     #[test]

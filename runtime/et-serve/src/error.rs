@@ -52,9 +52,10 @@ impl ApiError {
         Self::new(StatusCode::METHOD_NOT_ALLOWED, "invalid_request_error", None, message)
     }
 
-    /// A model that is not the model of this server.
-    pub fn no_model(name: &str, served: &str) -> Self {
-        let message = format!("there is no model `{name}`; this server has `{served}`");
+    /// A model that is none of this server's.
+    pub fn no_model<'s>(name: &str, served: impl Iterator<Item = &'s str>) -> Self {
+        let served: Vec<String> = served.map(|name| format!("`{name}`")).collect();
+        let message = format!("there is no model `{name}`; this server has {}", served.join(", "));
         let error = Self::new(StatusCode::NOT_FOUND, "invalid_request_error", Some("model_not_found"), message);
         Self { parameter: Some("model".to_owned()), ..error }
     }

@@ -23,6 +23,8 @@ pub struct Language {
     forms: Arc<Forms>,
     /// The number of tokens that the model has.
     vocabulary: usize,
+    /// The names of the adapters behind the usual one, which are names of models.
+    pub adapters: Vec<String>,
 }
 
 impl Language {
@@ -31,11 +33,12 @@ impl Language {
         spec: &AppSpec,
         (facts, text, viewer): (Facts, Arc<dyn Text>, Option<Arc<dyn Viewer>>),
         vocabulary: usize,
+        adapters: Vec<String>,
         queue: Arc<Queue<Job>>,
     ) -> Self {
         let compiler = LazyCompiler::new(spec.constrain, &facts.stops);
         let forms = Arc::new(Forms { text: Arc::clone(&text), compiler });
-        Self { facts, queue, text, viewer, forms, vocabulary }
+        Self { facts, queue, text, viewer, forms, vocabulary, adapters }
     }
 
     /// Makes the tokens of a prompt and the matchers of `answers` answers, on threads of their own.

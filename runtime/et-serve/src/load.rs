@@ -9,7 +9,7 @@ use et_llm::{
     Batch, CHAT_KEY, Encoder, Error, Facts, Hearing, Loading, OpenedHearing, TOKENIZER_KEY, Task, Text, Viewer,
 };
 use et_module::app::Failure;
-use et_module::{DataFiles, Engines, FileBytes, Kernels, default_threads};
+use et_module::{Adapter, DataFiles, Engines, FileBytes, Kernels, default_threads};
 
 use crate::arguments::Options;
 use crate::speech::SpeechModel;
@@ -38,6 +38,8 @@ pub struct LanguageModels {
     pub facts: Facts,
     /// The number of tokens that the model has.
     pub vocabulary: usize,
+    /// The adapters that requests choose, the usual one first; empty where there is no choice.
+    pub adapters: Vec<Adapter>,
 }
 
 /// The number of texts at the same time for a program without a method for several texts.
@@ -49,7 +51,8 @@ const SLOTS: usize = 4;
 /// A program that cannot be loaded; an encoder whose answers the protocol lacks; options of language models for an encoder.
 pub fn load(spec: &AppSpec, options: &Options) -> Result<Model, Failure> {
     let (file, beside) = spec.program.open().map_err(Failure::failed)?;
-    let (file, named) = (Rc::new(file), beside.or_named(&options.data, options.adapter.as_deref()));
+    let file = Rc::new(file);
+    let data = DataFiles::open(&beside.or_named(&options.data, options.adapter.as_deref())).map_err(Failure::failed)?;
     let threads = options.threads.unwrap_or_else(default_threads);
     let loading = Loading {
         kernels: Kernels::Selected(spec.kernels),
@@ -62,13 +65,16 @@ pub fn load(spec: &AppSpec, options: &Options) -> Result<Model, Failure> {
         hearing: None,
         observer: None,
     };
-    let found = Encoder::find(&file, || DataFiles::open(&named), &loading).map_err(Failure::failed)?;
+    let further = !options.adapters.is_empty();
+    let found = Encoder::find(&file, || Ok(data.clone()), &loading).map_err(Failure::failed)?;
     if let Some(encoder) = found {
+        refuse(further, UNADAPTED)?;
         return checked(encoder, options).map(|encoder| Model::Encoder(Box::new(encoder)));
     }
     let engines = Engines::new(spec.engines, threads);
-    let model = language_models(spec, options, (&file, &named), &engines).map_err(Failure::failed)?;
+    let model = language_models(spec, options, (&file, &data), &engines).map_err(Failure::failed)?;
     if matches!(model, Model::Speech(_)) {
+        refuse(further, UNADAPTED)?;
         refuse(options.slots.is_some(), "--slots is for language models: recordings are heard one after the other")?;
         refuse(options.trace.is_some(), UNTRACED)?;
     }
@@ -88,6 +94,8 @@ fn checked(encoder: Encoder, options: &Options) -> Result<Encoder, Failure> {
     }
 }
 
+const UNADAPTED: &str = "--adapter NAME=FILE is for language models that continue texts";
+
 const UNTRACED: &str = "--trace is for language models, whose requests have steps";
 
 fn refuse(is_given: bool, problem: &str) -> Result<(), Failure> {
@@ -98,11 +106,11 @@ fn refuse(is_given: bool, problem: &str) -> Result<(), Failure> {
 fn language_models(
     spec: &AppSpec,
     options: &Options,
-    (file, named): (&Rc<FileBytes>, &[PathBuf]),
+    (file, usual): (&Rc<FileBytes>, &DataFiles),
     engines: &Engines,
 ) -> Result<Model, Error> {
     let make = spec.text.ok_or(Error::NoTokenizer)?;
-    let (data, kernels) = (|| DataFiles::open(named), Kernels::Selected(spec.kernels));
+    let (data, kernels) = (|| Ok(usual.clone()), Kernels::Selected(spec.kernels));
     let load = |()| et_llm::Model::load(file, data, kernels, engines);
     let mut first = load(())?;
     let opened = match spec.hearing {
@@ -134,5 +142,28 @@ fn language_models(
         (None, Some(vision)) => vision.load(file, &data, kernels, engines, &mut models)?,
         (None, None) => None,
     };
-    Ok(Model::Language(Box::new(LanguageModels { models, batches, text, viewer, facts, vocabulary })))
+    let adapters = match models.first_mut().filter(|_| !options.adapters.is_empty()) {
+        Some(model) => adapters(model, usual, &options.adapters)?,
+        None => Vec::new(),
+    };
+    Ok(Model::Language(Box::new(LanguageModels { models, batches, text, viewer, facts, vocabulary, adapters })))
+}
+
+/// The usual adapter of the data files, and the further ones, which all fit the model.
+fn adapters(
+    model: &mut et_llm::Model,
+    usual: &DataFiles,
+    further: &[(String, PathBuf)],
+) -> Result<Vec<Adapter>, Error> {
+    let mut all = vec![Adapter::of(usual.clone())];
+    for (name, path) in further {
+        let adapter = Adapter::open(path)?;
+        model.exchange(&adapter).map_err(|error| match error {
+            Error::Module(error) => Error::OtherAdapter { name: name.clone(), problem: error.to_string() },
+            error => error,
+        })?;
+        all.push(adapter);
+    }
+    all.first().map_or(Ok(()), |usual| model.exchange(usual))?;
+    Ok(all)
 }

@@ -104,11 +104,12 @@ fn run_model(spec: &AppSpec, options: &Options, metrics: Arc<Metrics>, ready: &S
                 Ok(trace) => trace,
                 Err(error) => return drop(ready.send(Err(untraceable(options, &error)))),
             };
-            let LanguageModels { models, batches, text, viewer, facts, vocabulary } = *models;
-            let language =
-                Language::new(spec, (facts.clone(), Arc::clone(&text), viewer), vocabulary, Arc::clone(&queue));
+            let LanguageModels { models, batches, text, viewer, facts, vocabulary, adapters } = *models;
+            let names = options.adapters.iter().map(|(name, _)| name.clone()).collect();
+            let known = (facts.clone(), Arc::clone(&text), viewer);
+            let language = Language::new(spec, known, vocabulary, names, Arc::clone(&queue));
             let _received = ready.send(Ok(Served::Language(Box::new(language))));
-            Scheduler { text, facts, queue, metrics, trace }.run(models, batches);
+            Scheduler { text, facts, queue, metrics, trace, adapters }.run(models, batches);
         }
         Ok(Model::Encoder(encoder)) => {
             let queue = Arc::new(Queue::new(options.queue));

@@ -23,11 +23,17 @@ pub struct Running {
 }
 
 impl Running {
-    /// Makes a job of each answer to a request; `prompt` makes the tokens of the prompt.
+    /// Makes a job of each answer to a request; `prompt` makes the tokens of the prompt, for the model with an adapter of
+    /// [`Server::names`].
     ///
     /// # Errors
     /// A prompt that cannot be answered; a full queue.
-    pub async fn begin(server: &Server, language: &Language, wanted: Wanted, prompt: Prompt) -> Result<Self, ApiError> {
+    pub async fn begin(
+        server: &Server,
+        language: &Language,
+        wanted: Wanted,
+        (prompt, adapter): (Prompt, usize),
+    ) -> Result<Self, ApiError> {
         if server.is_stopping() {
             return Err(ApiError::stopping());
         }
@@ -43,6 +49,7 @@ impl Running {
             let job = Job {
                 prompt: prompt.tokens.clone(),
                 tiles: prompt.tiles.clone(),
+                adapter,
                 sampling: Sampling { seed: first.wrapping_add(index), ..sampling },
                 bias: bias.clone(),
                 matcher,

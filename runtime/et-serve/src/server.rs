@@ -51,6 +51,14 @@ pub enum Served {
 }
 
 impl Served {
+    /// The names of the adapters behind the usual one.
+    pub fn adapters(&self) -> &[String] {
+        match self {
+            Self::Language(language) => &language.adapters,
+            Self::Encoder(_) | Self::Speech(_) => &[],
+        }
+    }
+
     /// The numbers of running and of waiting jobs.
     pub fn counts(&self) -> (usize, usize) {
         match self {
@@ -104,6 +112,11 @@ impl Server {
             requests: AtomicU64::new(0),
             salt: since.as_nanos() as u64,
         }
+    }
+
+    /// The names of all models: the model with the usual adapter, and the model with each further one.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.name).chain(self.model.adapters().iter().map(String::as_str))
     }
 
     /// Accepts no further job.

@@ -58,6 +58,10 @@ impl Encoder {
 }
 
 impl VisionEncoder for Encoder {
+    fn keeps(&self, tile: &Tile) -> bool {
+        self.kept.get(tile).is_some()
+    }
+
     fn encode(&mut self, tile: &Tile) -> Result<Rc<[u8]>, Error> {
         let Self { method, steps, kept } = self;
         kept.of(tile, || {

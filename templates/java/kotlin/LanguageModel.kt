@@ -111,6 +111,12 @@ public class LanguageModel private constructor(library: Long, model: Long) : Aut
     /** The text of tokens, without special tokens. */
     public fun decode(tokens: IntArray): String = handle.use { library, model -> Native.languageDecode(library, model, tokens) }
 
+    /**
+     * Puts an adapter in the place of the one before: a file `<name>.adapter.ptd` over the same layers with the same ranks as that of the program.
+     * Nothing is loaded again, and the next text is read from its beginning.
+     */
+    public fun useAdapter(path: String): Unit = handle.use { library, model -> Native.languageUseAdapter(library, model, path) }
+
     /** Makes the transcript of a recording on this thread; returns the code of its language, which is empty for a model of one language. */
     public fun transcribe(sound: Part, speech: Speech, options: Options, see: (Segment) -> Boolean): String =
         handle.use { library, model ->

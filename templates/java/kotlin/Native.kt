@@ -6,7 +6,7 @@ import java.util.concurrent.ConcurrentHashMap
 /** The native methods, which the libraries of models implement, and the libraries of this process. */
 internal object Native {
     /** The version of the native methods. */
-    private const val VERSION = 2
+    private const val VERSION = 3
 
     /** The tables of functions by the names of their libraries. */
     private val libraries = ConcurrentHashMap<String, Long>()
@@ -52,5 +52,6 @@ internal object Native {
     @JvmStatic external fun languageEncode(library: Long, language: Long, text: String, begins: Boolean): IntArray
     @JvmStatic external fun languageEncodeMessages(library: Long, language: Long, messages: Array<Message>, options: Options): IntArray
     @JvmStatic external fun languageDecode(library: Long, language: Long, tokens: IntArray): String
+    @JvmStatic external fun languageUseAdapter(library: Long, language: Long, path: String)
     @JvmStatic external fun languageTranscribe(library: Long, language: Long, sound: Part, speech: Speech, options: Options, see: Heard): String
 }

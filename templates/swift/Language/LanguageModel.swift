@@ -43,6 +43,16 @@ public final class LanguageModel: @unchecked Sendable {
         et_language_free(model)
     }
 
+    /// Puts an adapter in the place of the one before: a file `<name>.adapter.ptd` over the same layers with the same ranks as that of the program.
+    /// Nothing is loaded again, and the next text is read from its beginning.
+    public func useAdapter(contentsOf file: URL) throws {
+        lock.lock()
+        defer { lock.unlock() }
+        let texts = Texts()
+        let path = try texts.copy(file.path)
+        try EtbuildError.check(withExtendedLifetime(texts) { et_language_use_adapter(model, path) })
+    }
+
     /// Continues a text: the pieces of the continuation as they come.
     public func complete(_ prompt: String, options: Options? = nil) -> AsyncThrowingStream<String, Error> {
         texts { model, see in try model.complete(prompt, options: options, see: see) }

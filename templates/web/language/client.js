@@ -101,6 +101,11 @@ export class LanguageModel {
     return this.inTurn(async () => ({ kind: "decode", tokens: Array.from(tokens) }));
   }
 
+  /** Puts an adapter in the place of the one before. */
+  useAdapter(source) {
+    return this.inTurn(async () => ({ kind: "useAdapter", source: exchanged(source) }));
+  }
+
   /** The result of a request without pieces. */
   async inTurn(make) {
     return (await this.stream(make).next()).value;

@@ -158,6 +158,11 @@ export interface LanguageModel {
   encode(prompt: string | readonly Message[], options?: GenerateOptions): Promise<number[]>;
   /** The text of tokens, without special tokens. */
   decode(tokens: Iterable<number>): Promise<string>;
+  /**
+   * Puts an adapter in the place of the one before: a file `<name>.adapter.ptd` over the same layers with the same ranks as that of the
+   * program. Nothing is loaded again, and the next text is read from its beginning.
+   */
+  useAdapter(adapter: Source): Promise<void>;
   /** The whole continuation or answer. */
   text(prompt: string | readonly Message[] | readonly Part[], options?: GenerateOptions): Promise<string>;
   /** The segments of the transcript of a recording, as they are found; for models for transcripts. */

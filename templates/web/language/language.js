@@ -116,6 +116,16 @@ export class Language {
     });
   }
 
+  /** Puts an adapter in the place of the one before. */
+  async useAdapter(source) {
+    const name = await this.library.addFile(source);
+    try {
+      this.library.with((take) => this.library.done(this.library.functions.et_language_use_adapter(this.model, this.library.put(take, name))));
+    } finally {
+      this.library.removeFile(name);
+    }
+  }
+
   /** All elements of `size` bytes that a function writes. */
   elements(take, size, write, read) {
     const count = take(4);

@@ -22,6 +22,9 @@ const requests = {
   async decode({ tokens }) {
     return model.decode(tokens);
   },
+  async useAdapter({ source }) {
+    return model.useAdapter(source);
+  },
   async transcribe({ recording, options, stopped }, send) {
     return model.transcribe(recording, options, teller(stopped, send));
   },

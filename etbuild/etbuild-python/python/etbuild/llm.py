@@ -223,6 +223,13 @@ class LanguageModel:
         """The text of tokens."""
         return self._native.decode(list(tokens))
 
+    def use_adapter(self, path: PathLike) -> None:
+        """Puts an adapter in the place of the one before: a file ``<name>.adapter.ptd`` over the same layers with the same ranks.
+
+        Nothing is loaded again, and the next text is read from its beginning.
+        """
+        self._native.use_adapter(Path(path))
+
     @property
     def mark(self) -> Optional[str]:
         """The text that stands for a picture or a sound in a prompt; ``None`` for a model of texts and for one of transcripts."""

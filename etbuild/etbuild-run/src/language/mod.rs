@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use et_llm::{AnswerPieces, AnswerSpec, Continuation, Guesses, Limits, Model, Sampler, Session, Step, Text};
-use et_module::FileBytes;
+use et_module::{Adapter, FileBytes};
 
 pub use answer::{Answer, Pieces, Tokens};
 pub use et_llm::{Call, Choice, Constraint, Content, Ended, NamedCall, Piece, Sampling, Tools};
@@ -96,6 +96,15 @@ impl LanguageModel {
     /// A file that cannot be read or is no language model.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         Loader::new().open_language_model(path)
+    }
+
+    /// Puts an adapter in the place of the one before: a file `<name>.adapter.ptd` over the same layers with the same ranks as that of the program.
+    /// Nothing is loaded again, and the next text is read from its beginning.
+    ///
+    /// # Errors
+    /// A file that is no adapter of this program, and a program without an adapter in a data file; the adapter before stays.
+    pub fn use_adapter(&mut self, path: impl AsRef<Path>) -> Result<(), Error> {
+        Ok(self.session.exchange(Adapter::open(path.as_ref())?)?)
     }
 
     /// The tokens of a text; where `begins`, with those that begin every text.

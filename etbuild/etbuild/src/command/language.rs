@@ -78,7 +78,8 @@ pub fn run(
     let refused = |error: Error| vec![refusal(arguments, &error)];
     // A trace for programs is a result of its own.
     let has_result = observer.is_none() || session.global.output == Output::Human;
-    let data = || DataFiles::open(&arguments.data);
+    let data = DataFiles::open(&arguments.data).map_err(|error| refused(error.into()))?;
+    let data = || Ok(data.clone());
     let file = Rc::new(bytes);
     if let Some(mut encoder) = Encoder::find(&file, data, &loading).map_err(refused)? {
         let (value, text) = encode(&mut encoder, &request).map_err(refused)?;

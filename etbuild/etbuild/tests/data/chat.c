@@ -1,4 +1,4 @@
-/* Conversations with tools, thoughts and stop texts: chat MODEL.pte TOOLS. Prints a line for each answer: texts and calls with
+/* Conversations with tools, thoughts, stop texts and adapters: chat MODEL.pte TOOLS WEIGHTS ADAPTER OTHER_ADAPTER. Prints a line for each answer: texts and calls with
  * `|` between them, line breaks as `\n`. */
 #define _POSIX_C_SOURCE 200809L /* strdup */
 
@@ -71,7 +71,8 @@ static void refused(int status) {
 }
 
 int main(int count, char **arguments) {
-  if (count != 3 || (language = et_language_load(arguments[1], NULL, 0, 1, false)) == NULL) {
+  const char *const *data = (const char *const *)arguments + 3;
+  if (count != 6 || (language = et_language_load(arguments[1], data, 2, 1, false)) == NULL) {
     fprintf(stderr, "%s\n", et_error_message());
     return 2;
   }
@@ -132,6 +133,16 @@ int main(int count, char **arguments) {
   check(et_language_continue(language, "Once", &options, show, NULL, NULL));
   printf("\n");
 
+  options = usual();
+  options.max_new_tokens = 9;
+  check(et_language_use_adapter(language, arguments[5]));
+  printf("adapted=");
+  check(et_language_continue(language, "Once", &options, show, NULL, NULL));
+  check(et_language_use_adapter(language, arguments[4]));
+  printf("\nback=");
+  check(et_language_continue(language, "Once", &options, show, NULL, NULL));
+  printf("\n");
+
   char prompt[2000] = "";
   for (int word = 0; word < 150; word++) {
     strcat(prompt, "fox and ");
@@ -152,6 +163,7 @@ int main(int count, char **arguments) {
   turns[0].parts = &made;
   options.tools = NULL;
   refused(et_language_answer_parts(language, turns, 1, &options, NULL, NULL, NULL));
+  refused(et_language_use_adapter(language, arguments[3]));
   et_language_free(language);
   return 0;
 }

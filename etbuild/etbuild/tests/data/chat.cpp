@@ -1,4 +1,4 @@
-/* As chat.c, in C++: chat MODEL.pte TOOLS. */
+/* As chat.c, in C++: chat MODEL.pte TOOLS WEIGHTS ADAPTER OTHER_ADAPTER. */
 #include <iostream>
 #include <string>
 
@@ -11,7 +11,9 @@ static void put(std::string_view text) {
 }
 
 int main(int, char **arguments) {
-  etbuild::Language model(arguments[1]);
+  etbuild::Load load;
+  load.data = {arguments[3], arguments[4]};
+  etbuild::Language model(arguments[1], load);
   et_options usual = model.options();
   usual.max_new_tokens = 200;
   usual.temperature = 0;
@@ -76,6 +78,15 @@ int main(int, char **arguments) {
   options.logit_bias = &bias;
   options.logit_bias_count = 1;
   std::cout << "\nbiased=";
+  model.continue_text("Once", options, show);
+
+  options = usual;
+  options.max_new_tokens = 9;
+  model.use_adapter(arguments[5]);
+  std::cout << "\nadapted=";
+  model.continue_text("Once", options, show);
+  model.use_adapter(arguments[4]);
+  std::cout << "\nback=";
   model.continue_text("Once", options, show);
 
   std::string prompt;

@@ -1,6 +1,8 @@
-// As chat.c, with the package for JavaScript: PACKAGE TOOLS.
-const { load } = await import(process.argv[2]);
-const tools = process.argv[3];
+// As chat.c, with the package for JavaScript: PACKAGE TOOLS WEIGHTS ADAPTER OTHER_ADAPTER.
+import { readFile } from "node:fs/promises";
+
+const [, , library, tools, weights, adapter, other] = process.argv;
+const { load } = await import(library);
 const written = String.raw`Ho <tool_call>\n\{"name": "tell", "arguments": \{"words": "fox", "count": 3\}\}\n</tool_call>`;
 const model = await load();
 const usual = { maxNewTokens: 200, temperature: 0 };
@@ -37,6 +39,11 @@ const encoded = await model.encode("Once there was");
 console.log(`decoded=${await model.decode(encoded.slice(-3))}`);
 console.log(`biased=${line(await model.text("Once", { ...usual, maxNewTokens: 3, logitBias: { [encoded.at(-3)]: 100 } }))}`);
 
+for (const [name, file] of [["adapted", other], ["back", adapter]]) {
+  await model.useAdapter(await readFile(file));
+  console.log(`${name}=${line(await model.text("Once", { ...usual, maxNewTokens: 9 }))}`);
+}
+
 // A signal ends the reading of a prompt.
 const controller = new AbortController();
 controller.abort();
@@ -52,4 +59,6 @@ for (const attempt of [
   const refused = await attempt().next().then(() => "nothing", (error) => error.message);
   console.log(`refused=${refused}`);
 }
+const refused = await model.useAdapter(await readFile(weights)).then(() => "nothing", (error) => error.message);
+console.log(`refused=${refused}`);
 model.free();

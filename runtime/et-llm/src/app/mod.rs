@@ -105,7 +105,8 @@ fn run(
 ) -> Result<(), Error> {
     let start = Instant::now();
     let (file, beside) = spec.program.open()?;
-    let named = beside.or_named(&request.data, request.adapter.as_deref());
+    let data = DataFiles::open(&beside.or_named(&request.data, request.adapter.as_deref()))?;
+    let data = || Ok(data.clone());
     let guesses = request.guesses();
     let loading = Loading {
         kernels: Kernels::Selected(spec.kernels),
@@ -119,11 +120,11 @@ fn run(
         observer,
     };
     let file = Rc::new(file);
-    if let Some(mut encoder) = Encoder::find(&file, || DataFiles::open(&named), &loading)? {
+    if let Some(mut encoder) = Encoder::find(&file, data, &loading)? {
         return encode::perform(&mut encoder, request, channels);
     }
     encode::refuse_options(request)?;
-    let mut session = Session::load(FileBytes::shared(&file), || DataFiles::open(&named), &loading, start)?;
+    let mut session = Session::load(FileBytes::shared(&file), data, &loading, start)?;
     perform(&mut session, request, channels)
 }
 

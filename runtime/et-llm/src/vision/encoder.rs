@@ -27,14 +27,16 @@ impl EncoderMethod {
         }
     }
 
-    /// Reads the elements of the input, little-endian.
+    /// Reads the elements of the input, little-endian. The weights leave memory then: the decoder has it until the next tile or window.
     ///
     /// # Errors
     /// Errors of the program.
     pub fn execute(&mut self, elements: &[u8]) -> Result<(), Error> {
         let view = TensorView { scalar_type: ScalarType::Float, shape: self.shape.clone(), bytes: elements };
         self.module.set_input(0, &view)?;
-        Ok(self.module.execute()?)
+        self.module.execute()?;
+        self.module.release_weights();
+        Ok(())
     }
 
     /// The output of the last call, which follows the new values of state.
@@ -63,12 +65,18 @@ impl KeptEmbeddings {
         Self { most, most_bytes: MOST_BYTES, kept: VecDeque::new() }
     }
 
+    /// The kept embeddings of a tile.
+    pub fn get(&self, tile: &Tile) -> Option<&Rc<[u8]>> {
+        let found = self.kept.iter().find(|(tokens, _)| tokens == tile.tokens());
+        found.map(|(_, embeddings)| embeddings)
+    }
+
     /// The embeddings of a tile, made by `make` unless they are kept.
     ///
     /// # Errors
     /// Errors of `make`.
     pub fn of(&mut self, tile: &Tile, make: impl FnOnce() -> Result<Vec<u8>, Error>) -> Result<Rc<[u8]>, Error> {
-        if let Some((_, embeddings)) = self.kept.iter().find(|(tokens, _)| tokens == tile.tokens()) {
+        if let Some(embeddings) = self.get(tile) {
             return Ok(Rc::clone(embeddings));
         }
         let embeddings: Rc<[u8]> = make()?.into();

@@ -76,6 +76,11 @@ impl ImageMethod {
         Ok(Self { module, embeddings, start, chunks, shape, encoder, tiles: Vec::new() })
     }
 
+    /// The method.
+    pub const fn module_mut(&mut self) -> &mut Module {
+        &mut self.module
+    }
+
     /// Makes these tiles the tiles of the next text.
     pub fn show(&mut self, tiles: &[Arc<Tile>]) {
         self.tiles = tiles.to_vec();
@@ -88,6 +93,11 @@ impl ImageMethod {
 
     fn tile(&self, tokens: &[u32]) -> Option<&Arc<Tile>> {
         self.tiles.iter().find(|tile| !tile.tokens().is_empty() && tokens.starts_with(tile.tokens()))
+    }
+
+    /// Whether the encoder has to compute the embeddings of the tile that tokens begin with.
+    pub fn must_encode(&self, tokens: &[u32]) -> bool {
+        self.tile(tokens).is_some_and(|tile| !self.encoder.borrow().keeps(tile))
     }
 
     /// Reads the tile that tokens begin with, of which the first has a place in the text and a position; returns the tile.

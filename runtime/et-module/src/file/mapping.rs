@@ -3,6 +3,10 @@
 
 use std::ffi::c_void;
 use std::fs::File;
+use std::ops::Range;
+
+/// Starts and lengths of pages are multiples of this on every system.
+const PAGES: usize = 1 << 16;
 
 /// A file in the address space, private and read-only.
 #[derive(Debug)]
@@ -22,6 +26,17 @@ impl Mapping {
         // SAFETY: the mapping covers these bytes until the owner is dropped. Program files are replaced, not rewritten, so
         // the bytes do not change meanwhile; every reader of the bytes checks the values.
         unsafe { std::slice::from_raw_parts(self.start.cast(), self.length) }
+    }
+
+    /// Takes the whole pages of a range of addresses out of the process's memory; the next read faults them in again.
+    pub(super) fn release(&self, range: Range<usize>) {
+        let first = range.start.max(self.start.addr()).next_multiple_of(PAGES);
+        let end = range.end.min(self.start.addr() + self.length) / PAGES * PAGES;
+        if first < end {
+            // SAFETY: the pages are within the mapping, which is private and never written: reads find the bytes of the file before
+            // and after.
+            unsafe { system::release(self.start.with_addr(first), end - first) };
+        }
     }
 }
 
@@ -52,6 +67,16 @@ mod system {
             offset: i64,
         ) -> *mut c_void;
         fn munmap(address: *mut c_void, length: usize) -> c_int;
+        fn madvise(address: *mut c_void, length: usize, advice: c_int) -> c_int;
+    }
+
+    const MADV_DONTNEED: c_int = 4;
+
+    /// # Safety
+    /// `start` and `length` are pages of a private mapping of a file that is never written.
+    pub(super) unsafe fn release(start: *mut c_void, length: usize) {
+        // SAFETY: as the caller promises. A system that refuses keeps the pages.
+        unsafe { madvise(start, length, MADV_DONTNEED) };
     }
 
     pub(super) fn map(file: &File, length: usize) -> Option<*mut c_void> {
@@ -90,6 +115,14 @@ mod system {
         fn MapViewOfFile(mapping: *mut c_void, access: u32, high: u32, low: u32, length: usize) -> *mut c_void;
         fn UnmapViewOfFile(start: *const c_void) -> i32;
         fn CloseHandle(handle: *mut c_void) -> i32;
+        fn VirtualUnlock(start: *mut c_void, length: usize) -> i32;
+    }
+
+    /// # Safety
+    /// `start` and `length` are pages of a mapping.
+    pub(super) unsafe fn release(start: *mut c_void, length: usize) {
+        // SAFETY: as the caller promises. The function takes pages that nobody has locked out of the working set.
+        unsafe { VirtualUnlock(start, length) };
     }
 
     pub(super) fn map(file: &File, length: usize) -> Option<*mut c_void> {

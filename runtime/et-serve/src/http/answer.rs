@@ -31,16 +31,16 @@ pub async fn answer(
     shape: &'static dyn Shape,
 ) -> Result<Response, ApiError> {
     let mut parameters = Parameters::new(object);
-    check_model(server, &mut parameters)?;
+    let adapter = take_model(server, &mut parameters)?;
     let sending = Sending::take(&mut parameters)?;
     let mut wanted = Wanted::take(&mut parameters, language.facts.sampling())?;
     let prompt = shape.take(&mut parameters, &mut wanted)?;
     parameters.finish()?;
-    let Running { id, created, answers } = Running::begin(server, language, wanted, prompt).await?;
+    let Running { id, created, answers } = Running::begin(server, language, wanted, (prompt, adapter)).await?;
     let frame = Frame {
         id: format!("{}{id}", shape.prefix()),
         created,
-        model: server.name,
+        model: server.names().nth(adapter).unwrap_or(server.name).to_owned(),
         stamp: server.stamp,
         shape,
         has_usage: sending.has_usage,
@@ -53,15 +53,13 @@ pub async fn answer(
     if sending.is_stream { Ok(stream(Pieces::new(frame, states, events))) } else { whole(&frame, states, events).await }
 }
 
-/// Takes the name of the model.
+/// Takes the name of the model: its place among [`Server::names`], which is that of the adapter.
 ///
 /// # Errors
-/// The name of another model than that of the server.
-pub fn check_model(server: &Server, parameters: &mut Parameters) -> Result<(), ApiError> {
-    match parameters.take::<String>("model")?.filter(|model| model != server.name) {
-        Some(model) => Err(ApiError::no_model(&model, server.name)),
-        None => Ok(()),
-    }
+/// The name of a model that the server lacks.
+pub fn take_model(server: &Server, parameters: &mut Parameters) -> Result<usize, ApiError> {
+    let Some(model) = parameters.take::<String>("model")? else { return Ok(0) };
+    server.names().position(|name| name == model).ok_or_else(|| ApiError::no_model(&model, server.names()))
 }
 
 /// The whole answers, after the last event.

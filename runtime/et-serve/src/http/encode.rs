@@ -6,7 +6,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value};
 
-use super::answer::check_model;
+use super::answer::take_model;
 use super::ask::ask;
 use crate::api::{TakeTexts, Texts};
 use crate::encoder::{Desk, Inputs};
@@ -25,7 +25,7 @@ pub async fn encode(
     take: TakeTexts,
 ) -> Result<Response, ApiError> {
     let mut parameters = Parameters::new(object);
-    check_model(server, &mut parameters)?;
+    take_model(server, &mut parameters)?;
     let Texts { inputs, cuts, shape } = take(&mut parameters)?;
     parameters.finish()?;
     let mut fields = shape(ask(server, &desk.queue, Inputs { inputs, cuts }).await?);

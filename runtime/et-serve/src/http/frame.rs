@@ -18,7 +18,7 @@ pub struct Frame {
     /// When the answer began, in seconds since 1970.
     pub created: u64,
     /// The name of the model.
-    pub model: &'static str,
+    pub model: String,
     /// The producer stamp of the binary.
     pub stamp: &'static str,
     /// The shape of the answer.

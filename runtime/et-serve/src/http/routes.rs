@@ -100,18 +100,24 @@ async fn metrics(State(server): Shared) -> Response {
 }
 
 async fn models(State(server): Shared) -> Response {
-    as_json(&json!({ "object": "list", "data": [described(&server)] }))
+    let all: Vec<Value> = server.names().map(|name| described(&server, name)).collect();
+    as_json(&json!({ "object": "list", "data": all }))
 }
 
 async fn model(State(server): Shared, Path(name): Path<String>) -> Result<Response, ApiError> {
-    if name == server.name { Ok(as_json(&described(&server))) } else { Err(ApiError::no_model(&name, server.name)) }
+    let found = server.names().find(|own| *own == name);
+    found.map(|name| as_json(&described(&server, name))).ok_or_else(|| ApiError::no_model(&name, server.names()))
 }
 
-fn described(server: &Server) -> Value {
-    json!({
-        "id": server.name, "object": "model", "created": server.started, "owned_by": "etbuild",
+fn described(server: &Server, name: &str) -> Value {
+    let mut model = json!({
+        "id": name, "object": "model", "created": server.started, "owned_by": "etbuild",
         "context_length": server.model.context(),
-    })
+    });
+    if let Some(fields) = model.as_object_mut().filter(|_| name != server.name) {
+        fields.insert("parent".to_owned(), server.name.into());
+    }
+    model
 }
 
 async fn chat(server: Shared, headers: HeaderMap, body: Body) -> Result<Response, ApiError> {

@@ -4,7 +4,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value};
 
-use super::answer::check_model;
+use super::answer::take_model;
 use super::ask::ask;
 use super::form::Field;
 use super::transcript_stream;
@@ -39,7 +39,7 @@ pub async fn transcribe(
     }
     let sound = sound.ok_or_else(|| ApiError::parameter("file", "`file` is missing"))?;
     let mut parameters = Parameters::new(texts);
-    check_model(server, &mut parameters)?;
+    take_model(server, &mut parameters)?;
     let Speech { wanted, form, is_stream } = take_speech(&mut parameters, desk.facts.sampling(), is_translation)?;
     parameters.finish()?;
     if is_stream {

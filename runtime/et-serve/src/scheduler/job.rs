@@ -16,6 +16,8 @@ pub struct Job {
     pub prompt: Vec<u32>,
     /// The tiles of the pictures of the text.
     pub tiles: Vec<Arc<Tile>>,
+    /// The adapter, of those of [`super::Scheduler`].
+    pub adapter: usize,
     /// How tokens are picked.
     pub sampling: Sampling,
     /// Numbers that are added to the logits of tokens.

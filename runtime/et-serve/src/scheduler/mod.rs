@@ -8,10 +8,12 @@ mod queue;
 mod slot;
 mod waiting;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
 
 use et_llm::{Batch, Facts, Model, Text};
+use et_module::Adapter;
 use serde_json::json;
 
 pub use failure::Failure;
@@ -36,6 +38,8 @@ pub struct Scheduler {
     pub metrics: Arc<Metrics>,
     /// The trace.
     pub trace: Trace,
+    /// The adapters that jobs choose, the usual one first; empty where there is no choice.
+    pub adapters: Vec<Adapter>,
 }
 
 impl Scheduler {
@@ -47,9 +51,9 @@ impl Scheduler {
             while let Some(free) = slots.iter().position(Slot::is_free) {
                 let is_idle = slots.iter().all(Slot::is_free);
                 let Some(job) = self.queue.take(is_idle) else { break };
-                let best = best_slot(&slots, &job.prompt).unwrap_or(free);
+                let best = best_slot(&slots, &job).unwrap_or(free);
                 if let Some(slot) = slots.get_mut(best) {
-                    slot.begin(job);
+                    slot.begin(job, &self.adapters);
                 }
             }
             if slots.iter().all(Slot::is_free) {
@@ -75,16 +79,30 @@ impl Scheduler {
 const LEAST: usize = 3;
 
 impl Scheduler {
-    /// Reads the next tokens of all answers in one forward pass, if there are enough.
+    /// Reads the next tokens of all answers in one forward pass for each adapter, where there are enough.
     fn read_together(&self, batch: &mut Batch, slots: &mut [Slot]) {
-        let mut texts: Vec<(&mut Model, Option<u32>)> = slots.iter_mut().map(|slot| slot.next_read(self)).collect();
+        let adapters: BTreeSet<usize> = slots.iter().filter(|slot| slot.has_answer()).map(Slot::adapter).collect();
+        for adapter in adapters {
+            self.read_with(adapter, batch, slots);
+        }
+    }
+
+    /// Reads the next tokens of the answers of an adapter.
+    fn read_with(&self, adapter: usize, batch: &mut Batch, slots: &mut [Slot]) {
+        let texts = slots.iter_mut().map(|slot| {
+            let is_own = slot.adapter() == adapter;
+            let (model, token) = slot.next_read(self);
+            (model, token.filter(|_| is_own))
+        });
+        let mut texts: Vec<(&mut Model, Option<u32>)> = texts.collect();
         let has_token: Vec<bool> = texts.iter().map(|(_, token)| token.is_some()).collect();
         let count = has_token.iter().filter(|has_token| **has_token).count();
         if count < LEAST {
             return;
         }
         let begin = self.trace.begin();
-        match batch.read(&mut texts) {
+        let exchanged = self.adapters.get(adapter).map_or(Ok(()), |adapter| batch.exchange(adapter));
+        match exchanged.and_then(|()| batch.read(&mut texts)) {
             Ok(()) => {
                 self.metrics.batch(count);
                 let read = slots.iter_mut().zip(has_token).filter(|(_, has_token)| *has_token);
@@ -100,8 +118,8 @@ impl Scheduler {
 
 /// The free slot that shares most of the prompt, of those that share half of their text with the prompt; without one, the slot that was
 /// used longest ago.
-fn best_slot(slots: &[Slot], prompt: &[u32]) -> Option<usize> {
+fn best_slot(slots: &[Slot], job: &Job) -> Option<usize> {
     let free = slots.iter().enumerate().filter(|(_, slot)| slot.is_free());
-    let best = free.max_by_key(|(_, slot)| (slot.continued(prompt), std::cmp::Reverse(slot.used())));
+    let best = free.max_by_key(|(_, slot)| (slot.continued(job), std::cmp::Reverse(slot.used())));
     best.map(|(index, _)| index)
 }

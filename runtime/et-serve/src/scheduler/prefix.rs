@@ -43,7 +43,8 @@ fn plan(slots: &[Slot], index: usize) -> Plan {
     let Some((slot, (prompt, read))) = slots.get(index).and_then(|slot| Some((slot, slot.reading()?))) else {
         return Plan::Turn;
     };
-    let others = || slots.iter().enumerate().filter(|(other, _)| *other != index);
+    let is_other = |other: usize, donor: &Slot| other != index && donor.adapter() == slot.adapter();
+    let others = || slots.iter().enumerate().filter(|(other, donor)| is_other(*other, donor));
     let older = others().filter(|(other, older)| (older.used(), *other) < (slot.used(), index));
     let coming = older.filter_map(|(_, older)| older.coming(prompt)).max().unwrap_or(0);
     let offered = others().map(|(other, donor)| (donor.offered(prompt), other)).max();

@@ -143,6 +143,7 @@ mod tests {
         let job = Job {
             prompt: vec![name],
             tiles: Vec::new(),
+            adapter: 0,
             sampling,
             bias: Vec::new(),
             matcher: None,

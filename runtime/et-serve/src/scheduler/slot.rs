@@ -6,12 +6,16 @@ use serde_json::json;
 
 use et_llm::{AnswerText, Continuation, Error, Limits, Model, Sampler, Step};
 
+use et_module::Adapter;
+
 use super::{Ended, Event, Failure, Job, Likelihood, Reason, Scheduler};
 
 /// A model with a KV cache of its own.
 pub struct Slot {
     number: usize,
     model: Model,
+    /// The adapter of the model's text.
+    adapter: usize,
     work: Option<Work>,
     used: Option<Instant>,
     /// Whether the model has read the token of the next turn.
@@ -35,19 +39,24 @@ struct Work {
     answer: Option<Continuation>,
     sampler: Sampler,
     text: AnswerText,
-    /// Why the text encoder could not read the prompt.
+    /// Why the job could not begin: the adapter, or the text encoder.
     failed: Option<Error>,
 }
 
 impl Slot {
     /// A free slot.
     pub const fn new(number: usize, model: Model) -> Self {
-        Self { number, model, work: None, used: None, has_read: false, waits: false }
+        Self { number, model, adapter: 0, work: None, used: None, has_read: false, waits: false }
     }
 
     /// The number of the slot.
     pub const fn number(&self) -> usize {
         self.number
+    }
+
+    /// The adapter of the model's text, of those of the scheduler.
+    pub const fn adapter(&self) -> usize {
+        self.adapter
     }
 
     /// Whether the slot has no job.
@@ -67,8 +76,8 @@ impl Slot {
 
     /// How many tokens at the beginning of a prompt the model keeps, if that is half of its text or more: other texts give a copy of
     /// their beginning, and stay.
-    pub fn continued(&self, prompt: &[u32]) -> usize {
-        let kept = self.model.kept(prompt);
+    pub fn continued(&self, job: &Job) -> usize {
+        let kept = if job.adapter == self.adapter { self.model.kept(&job.prompt) } else { 0 };
         if 2 * kept >= self.model.tokens().len() { kept } else { 0 }
     }
 
@@ -108,10 +117,16 @@ impl Slot {
         Ok(())
     }
 
-    /// Begins a job.
-    pub fn begin(&mut self, mut job: Job) {
-        // A failure of the text encoder is that of the first turn.
-        let failed = match self.model.open(std::mem::take(&mut job.prompt)) {
+    /// Begins a job, with its adapter.
+    pub fn begin(&mut self, mut job: Job, adapters: &[Adapter]) {
+        let chosen = adapters.get(job.adapter).filter(|_| job.adapter != self.adapter);
+        let exchanged = chosen.map_or(Ok(()), |adapter| self.model.exchange(adapter));
+        if exchanged.is_ok() {
+            self.adapter = job.adapter;
+        }
+        // A failure of the adapter or of the text encoder is that of the first turn.
+        let prompt = std::mem::take(&mut job.prompt);
+        let failed = match exchanged.and_then(|()| self.model.open(prompt)) {
             Ok(prompt) => {
                 job.prompt = prompt;
                 None

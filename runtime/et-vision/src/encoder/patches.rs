@@ -88,6 +88,7 @@ impl PatchMethod {
             self.module.set_input(input, &view)?;
         }
         self.module.execute()?;
+        self.module.release_weights();
         let last = self.module.output_count()?.saturating_sub(1);
         let embeddings = in_rows(&self.module.output(last)?.bytes, &order.squares, grid[1]);
         if self.inputs.breaks.is_none() {

@@ -1,4 +1,4 @@
-// As chat.c, in Kotlin: LIBRARY PROGRAM TOOLS.
+// As chat.c, in Kotlin: LIBRARY PROGRAM TOOLS WEIGHTS ADAPTER OTHER_ADAPTER.
 import etbuild.Call
 import etbuild.Ended
 import etbuild.LanguageModel
@@ -13,8 +13,8 @@ private const val WRITTEN =
     "Ho <tool_call>\\n\\{\"name\": \"tell\", \"arguments\": \\{\"words\": \"fox\", \"count\": 3\\}\\}\\n</tool_call>"
 
 fun main(arguments: Array<String>) = runBlocking {
-    val (library, program, tools) = arguments
-    val model = LanguageModel.load(library, program, threads = 1)
+    val (library, program, tools, weights, adapter) = arguments
+    val model = LanguageModel.load(library, program, data = listOf(weights, adapter), threads = 1)
     val usual: (Options.() -> Unit) -> Options = { change -> model.options { maxNewTokens = 200; temperature = 0f; change() } }
     val question = listOf(Message(Role.USER, "Tell me a tale."))
     suspend fun pieces(name: String, conversation: List<Message>, options: Options): List<Piece> {
@@ -46,6 +46,11 @@ fun main(arguments: Array<String>) = runBlocking {
     check(biased.logitBias == mapOf(encoded[0] to 100f))
     println("biased=${line(model.complete("Once", biased).toList().joinToString(""))}")
 
+    for ((name, file) in listOf("adapted" to arguments[5], "back" to adapter)) {
+        model.useAdapter(file)
+        println("$name=${line(model.complete("Once", usual { maxNewTokens = 9 }).toList().joinToString(""))}")
+    }
+
     val prompt = listOf(etbuild.Part.text("fox and ".repeat(150)))
     var asked = 0
     val cancelled = model.complete(prompt, usual {}) { token, text -> asked += 1; check(token == -1 && text.isEmpty()); false }
@@ -56,6 +61,7 @@ fun main(arguments: Array<String>) = runBlocking {
         { model.answer(question, usual { this.tools = tools }).toList() },
         { model.complete("Once", usual { this.tools = tools }).toList() },
         { model.pieces(listOf(Message(Role.USER, etbuild.Part.call(Call("a", "b", "{}"))))).toList() },
+        { model.useAdapter(weights) },
     )
     refused.forEach { call -> println("refused=${runCatching { call() }.exceptionOrNull()?.message}") }
     model.close()

@@ -1,4 +1,4 @@
-// As chat.c, in Swift: PROGRAM TOOLS.
+// As chat.c, in Swift: PROGRAM TOOLS WEIGHTS ADAPTER OTHER_ADAPTER.
 import Etbuild
 import Foundation
 
@@ -8,7 +8,8 @@ let written = #"Ho <tool_call>\n\{"name": "tell", "arguments": \{"words": "fox",
 struct Chat {
     static func main() async throws {
         let arguments = CommandLine.arguments
-        let (model, tools) = (try LanguageModel(contentsOf: URL(fileURLWithPath: arguments[1]), threads: 1), arguments[2])
+        let files = arguments.map { URL(fileURLWithPath: $0) }
+        let (model, tools) = (try LanguageModel(contentsOf: files[1], data: Array(files[3...4]), threads: 1), arguments[2])
         func usual(_ change: (inout Options) -> Void) -> Options {
             var options = model.options
             (options.maxNewTokens, options.temperature) = (200, 0)
@@ -51,6 +52,12 @@ struct Chat {
             return true
         }
         print("biased=\(line(biased))")
+        for (name, file) in [("adapted", files[5]), ("back", files[4])] {
+            try model.useAdapter(contentsOf: file)
+            var text = ""
+            try model.complete("Once", options: usual { $0.maxNewTokens = 9 }) { text += $0; return true }
+            print("\(name)=\(line(text))")
+        }
         var asked = 0
         let cancelled = try model.complete(String(repeating: "fox and ", count: 150), options: usual { _ in }) { text in
             precondition(text.isEmpty)
@@ -71,6 +78,7 @@ struct Chat {
         do { try model.answer(question, options: usual { $0.tools = tools }) { _ in true } } catch { print("refused=\(error)") }
         do { try model.complete("Once", options: usual { $0.tools = tools }) { _ in true } } catch { print("refused=\(error)") }
         refused([Turn(.user, [.call(Call(id: "a", name: "b", arguments: "{}"))])], model.options)
+        do { try model.useAdapter(contentsOf: files[3]) } catch { print("refused=\(error)") }
     }
 }
 
