@@ -24,6 +24,7 @@ extern crate std;
 
 pub mod attention;
 mod check;
+pub mod col2im;
 pub mod copy;
 pub mod depthwise;
 pub mod elementwise;

@@ -1,6 +1,7 @@
 //! The instruction set of a delegate blob. Activation tensors are NHWC unless noted; counts are in elements, offsets in bytes.
 
 mod attention;
+mod col2im;
 mod conv2d;
 mod elementwise;
 mod experts;
@@ -12,6 +13,7 @@ mod text;
 use et_record::{Access, Operand, Record, Text, Words};
 
 pub use attention::{Attention, BatchMatmul, Strided};
+pub use col2im::{Axis, Col2im};
 pub use conv2d::{Activation, ActivationKind, Conv2d, Depthwise, Epilogue, FusedMlp, Gemm, Pool, PoolKind, Window};
 pub use elementwise::{Copy, Elementwise, Step, Stream, Term};
 pub use experts::ExpertGemm;
@@ -131,10 +133,11 @@ instructions! {
     22 => TopKWithin if "topk",
     23 => Recurrence if "recurrence",
     24 => ConvCache if "recurrence",
+    25 => Col2im if "col2im",
 }
 
 /// The cargo features of kernels, and whether this build has each.
-const FEATURES: [(&str, bool); 19] = [
+const FEATURES: [(&str, bool); 20] = [
     ("float-products", cfg!(feature = "float-products")),
     ("byte-products", cfg!(feature = "byte-products")),
     ("wide-products", cfg!(feature = "wide-products")),
@@ -154,4 +157,5 @@ const FEATURES: [(&str, bool); 19] = [
     ("attention", cfg!(feature = "attention")),
     ("cached-attention", cfg!(feature = "cached-attention")),
     ("recurrence", cfg!(feature = "recurrence")),
+    ("col2im", cfg!(feature = "col2im")),
 ];

@@ -2,6 +2,7 @@
 //! instruction, partitions the work and calls the kernel.
 
 mod attention;
+mod col2im;
 mod conv2d;
 mod copy;
 mod elementwise;
@@ -146,6 +147,7 @@ fn run(context: &Context<'_, '_, '_>, instruction: &Instruction) -> Result<()> {
         TopKWithin => rows::topk_within,
         Recurrence => recurrence::run,
         ConvCache => recurrence::convolve,
+        Col2im => col2im::run,
     }
 }
 

@@ -129,11 +129,11 @@ pub fn concatenation(call: &Call<'_>) -> Checked {
     view(call)
 }
 
-/// Convolution of one or two spatial dimensions with constant weights.
+/// Convolution of one or two spatial dimensions, and transposed convolution of up to three, with constant weights.
 pub fn convolution(call: &Call<'_>) -> Checked {
-    ensure(!call.flag(6)?, RefusalKind::Argument, "it is transposed")?;
     let rank = call.output_sizes()?.len();
-    ensure((3..=4).contains(&rank), RefusalKind::Shape, "images have one or two dimensions")?;
+    let most = if call.flag(6)? { 5 } else { 4 };
+    ensure((3..=most).contains(&rank), RefusalKind::Shape, "images have one or two dimensions")?;
     linear(call)
 }
 

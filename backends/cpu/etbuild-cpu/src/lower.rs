@@ -1,6 +1,7 @@
 //! Lowering of a partition: an instruction for each node by one rule per operator, then fusion.
 
 mod attention;
+mod axes;
 mod conv2d;
 mod dynamic;
 mod elementwise;
@@ -15,6 +16,7 @@ mod recurrence;
 mod rowwise;
 mod table;
 mod text;
+mod transposed;
 mod view;
 
 use std::collections::BTreeMap;
