@@ -34,6 +34,7 @@ pub mod pool;
 pub mod quantized;
 mod receptive_fields;
 pub mod recurrence;
+pub mod recurrent_cell;
 pub mod rotate;
 mod rows;
 pub mod short_convolution;

@@ -7,6 +7,7 @@ mod elementwise;
 mod experts;
 mod operand;
 mod recurrence;
+mod recurrent;
 mod rows;
 mod text;
 
@@ -19,6 +20,7 @@ pub use elementwise::{Copy, Elementwise, Step, Stream, Term};
 pub use experts::ExpertGemm;
 pub use operand::{BlockScales, Place, QParams, RowScales, Rows, Weights};
 pub use recurrence::{ConvCache, Recurrence};
+pub use recurrent::{RecurrentCell, RecurrentLayer, SequenceStrides};
 pub use rows::{DequantizeRows, Mean, Normalize, QuantizeRows, Softmax, TopK, TopKWithin};
 pub use text::{
     AttendBlock, AttendCache, AttendSegments, CacheType, Gather, GatherColumns, Piece, RotaryPairing, Rotate,
@@ -134,10 +136,11 @@ instructions! {
     23 => Recurrence if "recurrence",
     24 => ConvCache if "recurrence",
     25 => Col2im if "col2im",
+    26 => RecurrentLayer if "recurrent-layers",
 }
 
 /// The cargo features of kernels, and whether this build has each.
-const FEATURES: [(&str, bool); 20] = [
+const FEATURES: [(&str, bool); 21] = [
     ("float-products", cfg!(feature = "float-products")),
     ("byte-products", cfg!(feature = "byte-products")),
     ("wide-products", cfg!(feature = "wide-products")),
@@ -157,5 +160,6 @@ const FEATURES: [(&str, bool); 20] = [
     ("attention", cfg!(feature = "attention")),
     ("cached-attention", cfg!(feature = "cached-attention")),
     ("recurrence", cfg!(feature = "recurrence")),
+    ("recurrent-layers", cfg!(feature = "recurrent-layers")),
     ("col2im", cfg!(feature = "col2im")),
 ];

@@ -10,6 +10,7 @@ mod experts;
 mod fused_mlp;
 mod gather;
 mod recurrence;
+mod recurrent;
 mod rows;
 mod segments;
 mod text;
@@ -148,6 +149,7 @@ fn run(context: &Context<'_, '_, '_>, instruction: &Instruction) -> Result<()> {
         Recurrence => recurrence::run,
         ConvCache => recurrence::convolve,
         Col2im => col2im::run,
+        RecurrentLayer => recurrent::run,
     }
 }
 
@@ -159,6 +161,7 @@ pub fn workspace(instruction: &Instruction, architecture: Architecture, size: im
 fn workspace_of(instruction: &Instruction, isa: Isa, size: &dyn Fn(SlotNumber) -> usize) -> usize {
     match instruction {
         Instruction::Conv2d(fields) => conv2d::workspace(fields, isa, size(fields.weights.slot)),
+        Instruction::RecurrentLayer(fields) => recurrent::workspace(fields, isa, size(fields.gemm.weights.slot)),
         Instruction::Attention(fields) => attention::workspace(fields),
         Instruction::AttendSegments(fields) => segments::workspace(fields),
         Instruction::ExpertGemm(fields) => experts::workspace(fields, isa),

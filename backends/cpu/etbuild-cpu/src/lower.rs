@@ -13,6 +13,7 @@ mod pattern;
 mod pool;
 mod quantized;
 mod recurrence;
+mod recurrent;
 mod rowwise;
 mod table;
 mod text;
@@ -142,6 +143,7 @@ static RULES: &[Rule] = &[
     elementwise!("aten.ge.Scalar", comparison, compare LessEqual, [1, 0]),
     elementwise!("aten.ge.Tensor", comparison, compare LessEqual, [1, 0]),
     Rule::new("aten.gelu.default", capability::floats, gelu),
+    Rule::new("aten.gru.input", recurrent::check, recurrent::gru),
     elementwise!("aten.gt.Scalar", comparison, compare Less, [1, 0]),
     elementwise!("aten.gt.Tensor", comparison, compare Less, [1, 0]),
     elementwise!("aten.hardsigmoid.default", floats, unary Hardsigmoid, &[]),
@@ -155,6 +157,7 @@ static RULES: &[Rule] = &[
     elementwise!("aten.logical_and.default", truth, logical Min, &[]),
     elementwise!("aten.logical_not.default", truth, logical Equal, &[0.0]),
     elementwise!("aten.logical_or.default", truth, logical Max, &[]),
+    Rule::new("aten.lstm.input", recurrent::check, recurrent::lstm),
     elementwise!("aten.lt.Scalar", comparison, compare Less, [0, 1]),
     elementwise!("aten.lt.Tensor", comparison, compare Less, [0, 1]),
     Rule::new("aten.max_pool2d_with_indices.default", capability::max_pool, pool::max_pool),
@@ -170,6 +173,8 @@ static RULES: &[Rule] = &[
     elementwise!("aten.reciprocal.default", floats, unary Reciprocal, &[]),
     elementwise!("aten.relu.default", floats, unary Relu, &[]),
     Rule::new("aten.rms_norm.default", capability::rms_norm, rowwise::rms_norm),
+    Rule::new("aten.rnn_relu.input", recurrent::check, recurrent::rnn_relu),
+    Rule::new("aten.rnn_tanh.input", recurrent::check, recurrent::rnn_tanh),
     Rule::new("aten.roll.default", capability::roll, view::roll),
     elementwise!("aten.rsqrt.default", floats, unary Rsqrt, &[]),
     Rule::new("aten.scaled_dot_product_attention.default", capability::attention, attention::attention),

@@ -47,6 +47,11 @@ def trained(norm):
     return norm
 
 
+def halved(layer):
+    """The layer with weights that 16 bits hold."""
+    return layer.to(BF16).to(F32)
+
+
 def each(function, *shapes, make=x, dtypes=(F32,)):
     """The same call for several types: a name behind the call's for each."""
     kind = {dtype: str(dtype).removeprefix("torch.") for dtype in dtypes}
@@ -486,8 +491,8 @@ class Recurrent(nn.Module):
         super().__init__()
         self.layer = layer
 
-    def forward(self, inputs):
-        return self.layer(inputs)
+    def forward(self, inputs, *states):
+        return self.layer(inputs, states) if states else self.layer(inputs)
 
 
 class Attention(nn.Module):
@@ -504,6 +509,12 @@ sequences = {
     "lstm_bidirectional": lambda: (Recurrent(nn.LSTM(4, 5, 2, bidirectional=True)), x(3, 2, 4)),
     "gru": lambda: (Recurrent(nn.GRU(4, 5)), x(3, 2, 4)),
     "rnn": lambda: (Recurrent(nn.RNN(4, 5)), x(3, 2, 4)),
+    "lstm_of_states": lambda: (Recurrent(nn.LSTM(4, 19, batch_first=True, bidirectional=True)), x(3, 5, 4), x(2, 3, 19), x(2, 3, 19)),
+    "gru_of_a_state": lambda: (nn.GRU(4, 21, 2, batch_first=True, bidirectional=True), x(2, 5, 4), x(4, 2, 21)),
+    "gru_without_biases": lambda: (Recurrent(nn.GRU(9, 16, bias=False)), x(6, 1, 9)),
+    "rnn_relu": lambda: (Recurrent(nn.RNN(4, 17, 2, nonlinearity="relu", bidirectional=True)), x(3, 2, 4)),
+    "lstm_in_16_bits": lambda: (Recurrent(halved(nn.LSTM(8, 33))), x(4, 2, 8)),
+    "lstm_unbatched": lambda: (Recurrent(nn.LSTM(4, 5)), x(3, 4)),
     "lstm_cell": lambda: (nn.LSTMCell(4, 5), x(2, 4)),
     "gru_cell": lambda: (nn.GRUCell(4, 5), x(2, 4)),
     "attention": lambda: (F.scaled_dot_product_attention, x(2, 2, 3, 4), x(2, 2, 5, 4), x(2, 2, 5, 4)),

@@ -266,7 +266,7 @@ fn bias(builder: &mut Builder<'_>, id: Option<ValueId>, channels: u32) -> Result
 }
 
 /// The elements of a constant in row-major order.
-fn floats(builder: &Builder<'_>, id: ValueId) -> Result<Vec<f32>, Problem> {
+pub fn floats(builder: &Builder<'_>, id: ValueId) -> Result<Vec<f32>, Problem> {
     let data = constant::row_major(builder.links, id).ok_or(Problem::Weights)?;
     Ok(reals::floats(data.bytes()))
 }
