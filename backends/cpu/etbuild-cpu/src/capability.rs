@@ -129,11 +129,10 @@ pub fn concatenation(call: &Call<'_>) -> Checked {
     view(call)
 }
 
-/// Convolution of one or two spatial dimensions, and transposed convolution of up to three, with constant weights.
+/// Convolution and transposed convolution of one to three spatial dimensions with constant weights.
 pub fn convolution(call: &Call<'_>) -> Checked {
     let rank = call.output_sizes()?.len();
-    let most = if call.flag(6)? { 5 } else { 4 };
-    ensure((3..=most).contains(&rank), RefusalKind::Shape, "images have one or two dimensions")?;
+    ensure((3..=5).contains(&rank), RefusalKind::Shape, "images have one to three dimensions")?;
     linear(call)
 }
 
@@ -193,7 +192,8 @@ pub fn avg_pool(call: &Call<'_>) -> Checked {
 }
 
 fn image(call: &Call<'_>) -> Checked {
-    let is_batch = call.output_sizes().is_ok_and(|sizes| sizes.len() == 4);
+    let rank = if call.node.operator.name().contains("3d") { 5 } else { 4 };
+    let is_batch = call.output_sizes().is_ok_and(|sizes| sizes.len() == rank);
     ensure(is_batch, RefusalKind::Shape, "images have no batch dimension")?;
     floats(call)
 }

@@ -19,6 +19,7 @@ mod table;
 mod text;
 mod transposed;
 mod view;
+mod volume;
 
 use std::collections::BTreeMap;
 
@@ -124,6 +125,7 @@ static RULES: &[Rule] = &[
     elementwise!("aten.add.Tensor", operands, binary Add),
     Rule::view("aten.alias_copy.default", view::identity),
     Rule::new("aten.avg_pool2d.default", capability::avg_pool, pool::avg_pool),
+    Rule::new("aten.avg_pool3d.default", capability::avg_pool, volume::avg_pool),
     elementwise!("aten.bitwise_and.Tensor", truth, logical Min, &[]),
     elementwise!("aten.bitwise_not.default", truth, logical Equal, &[0.0]),
     elementwise!("aten.bitwise_or.Tensor", truth, logical Max, &[]),
@@ -161,6 +163,7 @@ static RULES: &[Rule] = &[
     elementwise!("aten.lt.Scalar", comparison, compare Less, [0, 1]),
     elementwise!("aten.lt.Tensor", comparison, compare Less, [0, 1]),
     Rule::new("aten.max_pool2d_with_indices.default", capability::max_pool, pool::max_pool),
+    Rule::new("aten.max_pool3d_with_indices.default", capability::max_pool, volume::max_pool),
     elementwise!("aten.maximum.default", operands, binary Max),
     Rule::new("aten.mean.dim", capability::mean, rowwise::mean),
     elementwise!("aten.minimum.default", operands, binary Min),

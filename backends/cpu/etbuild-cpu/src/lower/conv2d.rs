@@ -9,7 +9,7 @@ use etbuild_weights::reals;
 
 use crate::builder::{Builder, place, rows, slot};
 use crate::channels::{self, accumulator_scales, int32_bias};
-use crate::lower::{Lowered, transposed, window};
+use crate::lower::{Lowered, transposed, volume, window};
 use crate::tensor::{Buffer, Tensor};
 use crate::{Problem, constant};
 
@@ -28,9 +28,10 @@ pub type Unpacked = (ConstantData, Form, Option<String>);
 
 /// Convolution of every kind.
 pub fn convolution(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
-    match call.flag(6)? {
-        true => transposed::convolution(builder, &call),
-        false => of_images(builder, &call),
+    match (call.flag(6)?, call.output_sizes()?.len()) {
+        (true, _) => transposed::convolution(builder, &call),
+        (false, 5) => volume::convolution(builder, &call),
+        (false, _) => of_images(builder, &call),
     }
 }
 
