@@ -28,6 +28,7 @@ pub mod col2im;
 pub mod copy;
 pub mod depthwise;
 pub mod elementwise;
+pub mod embedding_bag;
 pub mod mean;
 pub mod normalize;
 pub mod pool;

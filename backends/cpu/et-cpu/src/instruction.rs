@@ -4,6 +4,7 @@ mod attention;
 mod col2im;
 mod conv2d;
 mod elementwise;
+mod embedding_bag;
 mod experts;
 mod operand;
 mod recurrence;
@@ -17,6 +18,7 @@ pub use attention::{Attention, BatchMatmul, Strided};
 pub use col2im::{Axis, Col2im};
 pub use conv2d::{Activation, ActivationKind, Conv2d, Depthwise, Epilogue, FusedMlp, Gemm, Pool, PoolKind, Window};
 pub use elementwise::{Copy, Elementwise, Step, Stream, Term};
+pub use embedding_bag::{BagReduction, EmbeddingBag};
 pub use experts::ExpertGemm;
 pub use operand::{BlockScales, Place, QParams, RowScales, Rows, Weights};
 pub use recurrence::{ConvCache, Recurrence};
@@ -137,6 +139,7 @@ instructions! {
     24 => ConvCache if "recurrence",
     25 => Col2im if "col2im",
     26 => RecurrentLayer if "recurrent-layers",
+    27 => EmbeddingBag if "gather",
 }
 
 /// The cargo features of kernels, and whether this build has each.

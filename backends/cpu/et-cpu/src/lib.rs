@@ -16,8 +16,8 @@ mod split;
 pub use blob::{ALIGNMENT, Blob, Header, MAGIC, Slot, SlotKind, VERSION};
 pub use et_record::{Access, Write};
 pub use instruction::{
-    Activation, ActivationKind, AttendBlock, AttendCache, AttendSegments, Attention, Axis, BatchMatmul,
-    BlockScales, CacheType, Col2im, Conv2d, ConvCache, Copy, Depthwise, DequantizeRows, Elementwise,
+    Activation, ActivationKind, AttendBlock, AttendCache, AttendSegments, Attention, Axis, BagReduction, BatchMatmul,
+    BlockScales, CacheType, Col2im, Conv2d, ConvCache, Copy, Depthwise, DequantizeRows, Elementwise, EmbeddingBag,
     Epilogue, ExpertGemm, FusedMlp, Gather, GatherColumns, Gemm, Instruction, Mean, Normalize, Piece, Place, Pool,
     PoolKind, QParams, QuantizeRows, Recurrence, RecurrentCell, RecurrentLayer, RotaryPairing, Rotate, RowScales, Rows,
     SequenceStrides, Softmax, Step, Stream, Strided, Term, TopK, TopKWithin, Weights, Window,

@@ -6,6 +6,7 @@ mod col2im;
 mod conv2d;
 mod copy;
 mod elementwise;
+mod embedding_bag;
 mod experts;
 mod fused_mlp;
 mod gather;
@@ -150,6 +151,7 @@ fn run(context: &Context<'_, '_, '_>, instruction: &Instruction) -> Result<()> {
         ConvCache => recurrence::convolve,
         Col2im => col2im::run,
         RecurrentLayer => recurrent::run,
+        EmbeddingBag => embedding_bag::run,
     }
 }
 

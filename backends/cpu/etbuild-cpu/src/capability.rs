@@ -30,7 +30,10 @@ pub fn general(call: &Call<'_>) -> Checked {
     ensure(is_static, RefusalKind::DynamicShape, "a size is known at run time only")?;
     let is_small = all(&|id| graph.spec(id).rank() <= MOST_DIMENSIONS);
     ensure(is_small, RefusalKind::Shape, "there are more than eight dimensions")?;
-    ensure(all(&|id| graph.spec(id).numel() != 0), RefusalKind::Shape, "there are no elements")?;
+    // Operators have outputs without elements where an argument leaves them out.
+    let is_left_out = |id| node.outputs.iter().skip(1).any(|output| *output == id) && call.links.read_count(id) == 0;
+    let has_elements = all(&|id| graph.spec(id).numel() != 0 || is_left_out(id));
+    ensure(has_elements, RefusalKind::Shape, "there are no elements")?;
     let computes_size = node.arguments.iter().any(|argument| matches!(argument, Argument::Sizes(_)));
     ensure(!computes_size, RefusalKind::DynamicShape, "a size is computed")
 }

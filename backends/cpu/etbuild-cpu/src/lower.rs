@@ -5,6 +5,7 @@ mod axes;
 mod conv2d;
 mod dynamic;
 mod elementwise;
+mod embedding_bag;
 mod experts;
 mod find_attention;
 mod find_offsets;
@@ -119,6 +120,7 @@ macro_rules! elementwise {
 
 /// Every rule, sorted by operator.
 static RULES: &[Rule] = &[
+    Rule::new("aten._embedding_bag.default", embedding_bag::check, embedding_bag::lower),
     Rule::new("aten._softmax.default", capability::softmax, rowwise::softmax),
     elementwise!("aten.abs.default", floats, unary Abs, &[]),
     elementwise!("aten.add.Scalar", operands, binary Add),

@@ -323,6 +323,10 @@ indexing = {
     "masked_scatter_by_where": lambda: (lambda a, m: torch.where(m, a * 2, a), x(3, 5), x(3, 5, dtype=BOOL)),
     "embedding": lambda: (nn.Embedding(7, 3, padding_idx=0), index(7, 2, 4)),
     "embedding_bag_mean": lambda: (nn.EmbeddingBag(7, 3), index(7, 6), torch.tensor([0, 2, 2])),
+    "embedding_bag_max": lambda: (nn.EmbeddingBag(9, 19, mode="max", padding_idx=2), index(9, 8), torch.tensor([0, 3, 3])),
+    "embedding_bag_weighted": lambda: (
+        lambda w, i, o, s: F.embedding_bag(i, w, o, mode="sum", per_sample_weights=s, include_last_offset=True),
+        x(9, 33), index(9, 7), torch.tensor([0, 2, 7]), x(7)),
     "embedding_bag_sum_2d": lambda: (nn.EmbeddingBag(7, 3, mode="sum"), index(7, 2, 4)),
     "embedding_bag_last_row_is_padding": lambda: (
         lambda w, i, o: F.embedding_bag(i, w, o, padding_idx=-1, mode="sum"), x(7, 3), torch.tensor([6, 1, 6, 2]), torch.tensor([0, 2])),
