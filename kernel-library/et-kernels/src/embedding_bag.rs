@@ -38,7 +38,10 @@ pub struct Bags<'a> {
 }
 
 /// Rows of the table that are fetched ahead of their sum.
-const AHEAD: usize = 8;
+const AHEAD: usize = 16;
+
+/// Vectors of a bag that are reduced at a time.
+const VECTORS: usize = 4;
 
 /// Bytes of a row that are fetched ahead: the processor fetches the lines behind them.
 const MOST_FETCHED: usize = 512;
@@ -64,28 +67,28 @@ impl Work for Reduce<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, isa: S) -> Result<()> {
         let Self { bags, range, output } = self;
+        let (zero, least) = (isa.splat(0.0), isa.splat(f32::NEG_INFINITY));
         for (bag, output) in range.zip(output.chunks_exact_mut(bags.width)) {
             let positions = bags.positions(bag)?;
-            output.fill(0.0);
-            let mut size = 0_usize;
-            for position in positions {
-                bags.fetch(isa, position + AHEAD);
-                let Some(row) = bags.row(position)? else { continue };
-                match (bags.reduction, bags.weights) {
-                    (Reduction::Max, _) if size == 0 => output.copy_from_slice(row),
-                    (Reduction::Max, _) => combine(isa, output, row, |most, element| element.max(most)),
-                    (_, None) => combine(isa, output, row, |sum, element| sum + element),
-                    (_, Some(weights)) => {
-                        let weight = isa.splat(weights[position]);
-                        combine(isa, output, row, |sum, element| element.mul_add(weight, sum));
+            for at in (0..bags.width).step_by(VECTORS * S::LANES) {
+                let positions = positions.clone();
+                let (sums, size) = match (bags.reduction, bags.weights) {
+                    (Reduction::Max, _) => {
+                        bags.columns(isa, positions, at, least, |most, element, _| element.max(most))
                     }
-                }
-                size += 1;
-            }
-            if bags.reduction == Reduction::Mean && size > 1 {
-                let size = isa.splat(size as f32);
-                for at in (0..output.len()).step_by(S::LANES) {
-                    isa.store(output, at, isa.load(output, at) / size);
+                    (_, None) => bags.columns(isa, positions, at, zero, |sum, element, _| sum + element),
+                    (_, Some(weights)) => bags.columns(isa, positions, at, zero, |sum, element, position| {
+                        element.mul_add(isa.splat(weights[position]), sum)
+                    }),
+                }?;
+                let size = match (size, bags.reduction) {
+                    (0, Reduction::Max) => None,
+                    (_, Reduction::Mean) => Some(size.max(1)),
+                    _ => Some(1),
+                };
+                for (vector, sum) in sums.into_iter().enumerate() {
+                    let result = size.map_or(zero, |size| sum / isa.splat(size as f32));
+                    isa.store(output, at + vector * S::LANES, result);
                 }
             }
         }
@@ -94,6 +97,30 @@ impl Work for Reduce<'_> {
 }
 
 impl Bags<'_> {
+    /// Some columns of a bag from `at` on, in registers, and the rows that count.
+    #[inline(always)]
+    fn columns<S: Simd>(
+        &self,
+        isa: S,
+        positions: Range<usize>,
+        at: usize,
+        first: S::F32,
+        function: impl Fn(S::F32, S::F32, usize) -> S::F32,
+    ) -> Result<([S::F32; VECTORS], usize)> {
+        let (mut sums, mut size) = ([first; VECTORS], 0);
+        for position in positions {
+            if at == 0 {
+                self.fetch(isa, position + AHEAD);
+            }
+            let Some(row) = self.row(position)? else { continue };
+            for (vector, sum) in sums.iter_mut().enumerate() {
+                *sum = function(*sum, isa.load(row, at + vector * S::LANES), position);
+            }
+            size += 1;
+        }
+        Ok((sums, size))
+    }
+
     /// The positions of the indices of a bag.
     #[inline(always)]
     fn positions(&self, bag: usize) -> Result<Range<usize>> {
@@ -123,14 +150,6 @@ impl Bags<'_> {
     }
 }
 
-/// Replaces each element of a bag by a function of it and the element of a row.
-#[inline(always)]
-fn combine<S: Simd>(isa: S, bag: &mut [f32], row: &[f32], function: impl Fn(S::F32, S::F32) -> S::F32) {
-    for at in (0..row.len()).step_by(S::LANES) {
-        isa.store(bag, at, function(isa.load(bag, at), isa.load(row, at)));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::vec::Vec;
@@ -143,9 +162,9 @@ mod tests {
 
     fn expected(bags: &Bags<'_>) -> Vec<f64> {
         let mut output = Vec::new();
-        for bag in 0..OFFSETS.len() {
+        for (bag, start) in OFFSETS.iter().enumerate() {
             let end = OFFSETS.get(bag + 1).map_or(bags.indices.len(), |end| *end as usize);
-            let kept: Vec<usize> = (OFFSETS[bag] as usize..end)
+            let kept: Vec<usize> = (*start as usize..end)
                 .filter(|position| Some(bags.indices[*position] as usize) != bags.skipped)
                 .collect();
             for column in 0..bags.width {

@@ -432,6 +432,17 @@ def convolution_beside_a_product(a, weight):
     return F.conv2d(a, weight, padding=1), a @ a.mT
 
 
+class SlicedTransposed(nn.Module):
+    """A transposed convolution of some channels, with weights that 16 bits hold."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = halved(nn.ConvTranspose2d(8, 5, 3, stride=2))
+
+    def forward(self, image):
+        return self.layer(F.relu(image)[:, 2:10])
+
+
 images = {
     "conv1d": lambda: (nn.Conv1d(4, 6, 3, padding=1, groups=2), x(2, 4, 9)),
     "conv2d": lambda: (nn.Conv2d(3, 5, 3, stride=2, padding=1), x(1, 3, 8, 9)),
@@ -454,6 +465,7 @@ images = {
     "conv_transpose2d_dilated": lambda: (nn.ConvTranspose2d(4, 6, (3, 2), stride=(1, 3), padding=2, dilation=2, groups=2), x(2, 4, 5, 6)),
     "conv_transpose2d_depthwise": lambda: (nn.ConvTranspose2d(4, 4, 4, stride=2, padding=1, groups=4, bias=False), x(1, 4, 5, 6)),
     "conv_transpose3d": lambda: (nn.ConvTranspose3d(4, 3, (2, 3, 4), stride=2, padding=1, output_padding=1), x(2, 4, 3, 4, 3)),
+    "conv_transpose2d_in_16_bits": lambda: (SlicedTransposed(), x(1, 12, 5, 6).contiguous(memory_format=torch.channels_last)),
     "conv_transpose_of_pixels": lambda: (nn.Sequential(nn.Conv2d(3, 8, 1), nn.ConvTranspose2d(8, 4, 2, stride=2)), x(1, 3, 4, 5)),
     "conv_bn_relu": lambda: (nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU6()), x(1, 3, 6, 6)),
     "conv_transpose_bn": lambda: (nn.Sequential(nn.ConvTranspose2d(4, 6, 3, stride=2), trained(nn.BatchNorm2d(6))), x(1, 4, 5, 5)),

@@ -4,7 +4,7 @@ use et_cpu::{
     Activation, Conv2d, Epilogue, Place, QParams, RecurrentCell, RecurrentLayer, RowScales, Rows, SequenceStrides,
     Window, Write,
 };
-use etbuild_backend::{Call, RefusalKind, is_known};
+use etbuild_backend::{ArgumentError, Call, RefusalKind, is_known};
 use etbuild_cpu_weights::Packing;
 use etbuild_ir::{Argument, ValueId};
 
@@ -27,12 +27,12 @@ pub fn check(call: &Call<'_>) -> Checked {
     capability::floats(call)
 }
 
-fn directions(call: &Call<'_>) -> Result<usize, etbuild_backend::ArgumentError> {
+fn directions(call: &Call<'_>) -> Result<usize, ArgumentError> {
     Ok(1 + usize::from(call.flag(7)?))
 }
 
 /// The weights of inputs and hidden states, and the bias of each.
-fn parameters_of_direction(call: &Call<'_>) -> Result<usize, etbuild_backend::ArgumentError> {
+fn parameters_of_direction(call: &Call<'_>) -> Result<usize, ArgumentError> {
     Ok(if call.flag(3)? { 4 } else { 2 })
 }
 
@@ -79,13 +79,14 @@ fn layer(builder: &mut Builder<'_>, call: &Call<'_>, cell: RecurrentCell) -> Low
         let behind = builder.row_major(FLOAT, &state.sizes);
         states.push([state, behind]);
     }
-    let outputs: Vec<ValueId> = call.node.outputs.iter().skip(1).copied().collect();
-    let output = builder.row_major(FLOAT, &call.output_sizes()?);
+    for (id, [_, behind]) in call.node.outputs.iter().skip(1).zip(&states) {
+        builder.set(*id, behind.clone());
+    }
     let mut states = states.into_iter();
     let layer = Layer {
         cell,
         input,
-        output,
+        output: builder.row_major(FLOAT, &call.output_sizes()?),
         batch_first: call.flag(8)?,
         hidden: states.next().ok_or(Problem::Arguments)?,
         cells: states.next(),
@@ -93,8 +94,6 @@ fn layer(builder: &mut Builder<'_>, call: &Call<'_>, cell: RecurrentCell) -> Low
     for (direction, parameters) in call.values(2)?.chunks(parameters_of_direction(call)?).enumerate() {
         layer.direction(builder, direction, parameters)?;
     }
-    let behind = [Some(&layer.hidden), layer.cells.as_ref()].into_iter().flatten();
-    outputs.into_iter().zip(behind).for_each(|(id, [_, behind])| builder.set(id, behind.clone()));
     Ok(Some(layer.output))
 }
 

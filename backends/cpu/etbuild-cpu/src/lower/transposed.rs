@@ -6,6 +6,7 @@
 use et_cpu::QParams;
 use et_cpu::{Activation, Col2im, RowScales, Window, Write};
 use etbuild_backend::Call;
+use etbuild_cpu_weights::Form;
 use etbuild_ir::ConstantData;
 use etbuild_weights::reals;
 
@@ -23,11 +24,11 @@ pub fn convolution(builder: &mut Builder<'_>, call: &Call<'_>) -> Lowered {
     let sizes = call.sizes(call.value(1)?);
     let [inner, channels, kernel @ ..] = &sizes[..] else { return Err(Problem::Arguments) };
     let taps: usize = kernel.iter().product();
-    let input = pixels(builder, call)?;
+    let weights = weights(builder, call, Columns { groups, inner: inner / groups.max(1), channels: *channels, taps })?;
+    let input = pixels(builder, call, &weights.1)?;
     let (input, count, _) = rows(&input).ok_or(Problem::Arguments)?;
     let columns = builder.row_major(FLOAT, &[count, groups * taps * channels]);
     let window = Window { groups: groups as u32, ..Window::matrix(count, *inner, groups * taps * channels) };
-    let weights = weights(builder, call, Columns { groups, inner: inner / groups.max(1), channels: *channels, taps })?;
     let input = Input { rows: input, qparams: QParams::FLOAT, row_scales: RowScales::ABSENT };
     conv2d::gemm(builder, input, weights, &columns, window)?;
     let output = image_of_pixels(builder, &call.output_sizes()?);
@@ -48,16 +49,17 @@ pub fn convolution(builder: &mut Builder<'_>, call: &Call<'_>) -> Lowered {
     Ok(Some(output))
 }
 
-/// The input with channels as the last dimension, a row for each pixel.
-fn pixels(builder: &mut Builder<'_>, call: &Call<'_>) -> Result<Tensor, Problem> {
+/// The input with channels as the last dimension, a row for each pixel. Only a GEMM with f32 weights reads rows apart.
+fn pixels(builder: &mut Builder<'_>, call: &Call<'_>, form: &Form) -> Result<Tensor, Problem> {
     let input = builder.tensor(call.value(0)?)?;
     let order: Vec<usize> = [0].into_iter().chain(2..input.rank()).chain([1]).collect();
     let pixels = input.permuted(&order);
-    Ok(if rows(&pixels).is_some() { pixels } else { builder.in_row_major(pixels) })
+    let is_read = matches!(form, Form::Floats(_)) && rows(&pixels).is_some();
+    Ok(if is_read { pixels } else { builder.in_row_major(pixels) })
 }
 
 /// A new tensor `[batch, channels, ...]` whose channels are innermost in memory.
-pub fn image_of_pixels(builder: &mut Builder<'_>, sizes: &[usize]) -> Tensor {
+fn image_of_pixels(builder: &mut Builder<'_>, sizes: &[usize]) -> Tensor {
     let order: Vec<usize> = [0].into_iter().chain(2..sizes.len()).chain([1]).collect();
     builder.scratch(FLOAT, sizes, &order)
 }
@@ -86,7 +88,7 @@ fn weights(builder: &Builder<'_>, call: &Call<'_>, columns: Columns) -> Result<c
         }
     }
     let data = ConstantData::new(reals::stored(&turned));
-    let form = etbuild_cpu_weights::Form::Floats(Vec::new());
+    let form = Form::Floats(Vec::new());
     // GEMMs with 16-bit weights have one group.
     let form = if groups == 1 { form.narrowed(&data, None) } else { form };
     Ok((data, form, None))
