@@ -1,6 +1,7 @@
 //! Preserved operators: operators with a decomposition that stay whole because a kernel computes them.
 
-use etbuild_ir::OperatorName;
+use et_core::ScalarType;
+use etbuild_ir::{Argument, OperatorName, TensorSpec};
 
 use crate::Reason;
 use crate::decompose::{self, recurrent};
@@ -17,6 +18,8 @@ pub fn rule(operator: &OperatorName) -> Option<Rule> {
 /// The preserved operators, in the order of names.
 const RULES: &[(&str, Rule)] = &[
     ("cumprod.default", as_it_is),
+    ("embedding_bag.default", bags),
+    ("embedding_bag.padding_idx", bags),
     ("group_norm.default", keep),
     ("gru.input", layers),
     ("hardsigmoid.default", as_it_is),
@@ -55,6 +58,35 @@ fn layers(editor: &mut Editor, call: &Call) -> Rewritten {
     }
 }
 
+/// The reduction of embedding bags to the greatest element of each column.
+const MAX: i64 = 2;
+
+/// Embedding bags by the operator that PyTorch computes them with, which counts rows from the first one and whose `padding_idx` of -1 names
+/// no row. Bags of dynamic sizes are decomposed.
+fn bags(editor: &mut Editor, call: &Call) -> Rewritten {
+    let output = call.output()?;
+    let ([count, width], [total]) = (&output.sizes[..], &editor.sizes(call.value(1)?)[..]) else {
+        return decomposed(editor, call);
+    };
+    if output.is_dynamic() || editor.spec(call.value(1)?).is_dynamic() {
+        return decomposed(editor, call);
+    }
+    let rows = editor.sizes(call.value(0)?).first().copied().map_or(0, i64::from);
+    let padding = match call.arguments.get(8) {
+        Some(Argument::Int(row)) if *row < 0 => row + rows,
+        Some(Argument::Int(row)) => *row,
+        _ => -1,
+    };
+    let mut arguments: Vec<_> = call.arguments.iter().take(8).cloned().collect();
+    arguments.push(Argument::Int(padding));
+    // The bag of each index, the size of each bag, and the rows of maxima, which nothing reads.
+    let integers = |sizes: &[i32]| TensorSpec::contiguous(ScalarType::Long, sizes.to_vec());
+    let rows_of_maxima = if call.int(4)? == MAX { integers(&[*count, *width]) } else { integers(&[0]) };
+    let outputs = vec![output.clone(), integers(&[*total]), integers(&[*count]), rows_of_maxima];
+    let kept = Call { operator: call.operator.clone(), arguments, outputs };
+    Ok(editor.keep_as("_embedding_bag.default", &kept, 9).into_iter().take(1).collect())
+}
+
 fn as_it_is(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(editor.keep(call.clone()))
 }
@@ -76,7 +108,9 @@ mod tests {
     fn preserved_operators_have_a_kernel_and_a_decomposition() {
         for (name, _) in RULES {
             let operator = OperatorName::parse(&format!("aten.{name}")).unwrap();
-            assert!(et_ops::find_functional(&operator.qualified()).is_some(), "{name}");
+            let kernel =
+                if name.starts_with("embedding_bag") { "aten::_embedding_bag".into() } else { operator.qualified() };
+            assert!(et_ops::find_functional(&kernel).is_some(), "{name}");
             assert!(decompose::rule(&operator).is_some(), "{name}");
         }
     }

@@ -24,15 +24,18 @@ extern crate std;
 
 pub mod attention;
 mod check;
+pub mod col2im;
 pub mod copy;
 pub mod depthwise;
 pub mod elementwise;
+pub mod embedding_bag;
 pub mod mean;
 pub mod normalize;
 pub mod pool;
 pub mod quantized;
 mod receptive_fields;
 pub mod recurrence;
+pub mod recurrent_cell;
 pub mod rotate;
 mod rows;
 pub mod short_convolution;

@@ -1,22 +1,28 @@
 //! The instruction set of a delegate blob. Activation tensors are NHWC unless noted; counts are in elements, offsets in bytes.
 
 mod attention;
+mod col2im;
 mod conv2d;
 mod elementwise;
+mod embedding_bag;
 mod experts;
 mod operand;
 mod recurrence;
+mod recurrent;
 mod rows;
 mod text;
 
 use et_record::{Access, Operand, Record, Text, Words};
 
 pub use attention::{Attention, BatchMatmul, Strided};
+pub use col2im::{Axis, Col2im};
 pub use conv2d::{Activation, ActivationKind, Conv2d, Depthwise, Epilogue, FusedMlp, Gemm, Pool, PoolKind, Window};
 pub use elementwise::{Copy, Elementwise, Step, Stream, Term};
+pub use embedding_bag::{BagReduction, EmbeddingBag};
 pub use experts::ExpertGemm;
 pub use operand::{BlockScales, Place, QParams, RowScales, Rows, Weights};
 pub use recurrence::{ConvCache, Recurrence};
+pub use recurrent::{RecurrentCell, RecurrentLayer, SequenceStrides};
 pub use rows::{DequantizeRows, Mean, Normalize, QuantizeRows, Softmax, TopK, TopKWithin};
 pub use text::{
     AttendBlock, AttendCache, AttendSegments, CacheType, Gather, GatherColumns, Piece, RotaryPairing, Rotate,
@@ -131,10 +137,13 @@ instructions! {
     22 => TopKWithin if "topk",
     23 => Recurrence if "recurrence",
     24 => ConvCache if "recurrence",
+    25 => Col2im if "col2im",
+    26 => RecurrentLayer if "recurrent-layers",
+    27 => EmbeddingBag if "gather",
 }
 
 /// The cargo features of kernels, and whether this build has each.
-const FEATURES: [(&str, bool); 19] = [
+const FEATURES: [(&str, bool); 21] = [
     ("float-products", cfg!(feature = "float-products")),
     ("byte-products", cfg!(feature = "byte-products")),
     ("wide-products", cfg!(feature = "wide-products")),
@@ -154,4 +163,6 @@ const FEATURES: [(&str, bool); 19] = [
     ("attention", cfg!(feature = "attention")),
     ("cached-attention", cfg!(feature = "cached-attention")),
     ("recurrence", cfg!(feature = "recurrence")),
+    ("recurrent-layers", cfg!(feature = "recurrent-layers")),
+    ("col2im", cfg!(feature = "col2im")),
 ];

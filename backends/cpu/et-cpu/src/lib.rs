@@ -16,10 +16,11 @@ mod split;
 pub use blob::{ALIGNMENT, Blob, Header, MAGIC, Slot, SlotKind, VERSION};
 pub use et_record::{Access, Write};
 pub use instruction::{
-    Activation, ActivationKind, AttendBlock, AttendCache, AttendSegments, Attention, BatchMatmul, BlockScales,
-    CacheType, Conv2d, ConvCache, Copy, Depthwise, DequantizeRows, Elementwise, Epilogue, ExpertGemm, FusedMlp, Gather,
-    GatherColumns, Gemm, Instruction, Mean, Normalize, Piece, Place, Pool, PoolKind, QParams, QuantizeRows, Recurrence,
-    RotaryPairing, Rotate, RowScales, Rows, Softmax, Step, Stream, Strided, Term, TopK, TopKWithin, Weights, Window,
+    Activation, ActivationKind, AttendBlock, AttendCache, AttendSegments, Attention, Axis, BagReduction, BatchMatmul,
+    BlockScales, CacheType, Col2im, Conv2d, ConvCache, Copy, Depthwise, DequantizeRows, Elementwise, EmbeddingBag,
+    Epilogue, ExpertGemm, FusedMlp, Gather, GatherColumns, Gemm, Instruction, Mean, Normalize, Piece, Place, Pool,
+    PoolKind, QParams, QuantizeRows, Recurrence, RecurrentCell, RecurrentLayer, RotaryPairing, Rotate, RowScales, Rows,
+    SequenceStrides, Softmax, Step, Stream, Strided, Term, TopK, TopKWithin, Weights, Window,
 };
 pub use memory::Memory;
 pub use record::{Opcode, SlotNumber};

@@ -2,13 +2,16 @@
 //! instruction, partitions the work and calls the kernel.
 
 mod attention;
+mod col2im;
 mod conv2d;
 mod copy;
 mod elementwise;
+mod embedding_bag;
 mod experts;
 mod fused_mlp;
 mod gather;
 mod recurrence;
+mod recurrent;
 mod rows;
 mod segments;
 mod text;
@@ -146,6 +149,9 @@ fn run(context: &Context<'_, '_, '_>, instruction: &Instruction) -> Result<()> {
         TopKWithin => rows::topk_within,
         Recurrence => recurrence::run,
         ConvCache => recurrence::convolve,
+        Col2im => col2im::run,
+        RecurrentLayer => recurrent::run,
+        EmbeddingBag => embedding_bag::run,
     }
 }
 
@@ -157,6 +163,7 @@ pub fn workspace(instruction: &Instruction, architecture: Architecture, size: im
 fn workspace_of(instruction: &Instruction, isa: Isa, size: &dyn Fn(SlotNumber) -> usize) -> usize {
     match instruction {
         Instruction::Conv2d(fields) => conv2d::workspace(fields, isa, size(fields.weights.slot)),
+        Instruction::RecurrentLayer(fields) => recurrent::workspace(fields, isa, size(fields.gemm.weights.slot)),
         Instruction::Attention(fields) => attention::workspace(fields),
         Instruction::AttendSegments(fields) => segments::workspace(fields),
         Instruction::ExpertGemm(fields) => experts::workspace(fields, isa),

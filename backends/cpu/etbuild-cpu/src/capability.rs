@@ -30,7 +30,10 @@ pub fn general(call: &Call<'_>) -> Checked {
     ensure(is_static, RefusalKind::DynamicShape, "a size is known at run time only")?;
     let is_small = all(&|id| graph.spec(id).rank() <= MOST_DIMENSIONS);
     ensure(is_small, RefusalKind::Shape, "there are more than eight dimensions")?;
-    ensure(all(&|id| graph.spec(id).numel() != 0), RefusalKind::Shape, "there are no elements")?;
+    // Operators have outputs without elements where an argument leaves them out.
+    let is_left_out = |id| node.outputs.iter().skip(1).any(|output| *output == id) && call.links.read_count(id) == 0;
+    let has_elements = all(&|id| graph.spec(id).numel() != 0 || is_left_out(id));
+    ensure(has_elements, RefusalKind::Shape, "there are no elements")?;
     let computes_size = node.arguments.iter().any(|argument| matches!(argument, Argument::Sizes(_)));
     ensure(!computes_size, RefusalKind::DynamicShape, "a size is computed")
 }
@@ -129,11 +132,10 @@ pub fn concatenation(call: &Call<'_>) -> Checked {
     view(call)
 }
 
-/// Convolution of one or two spatial dimensions with constant weights.
+/// Convolution and transposed convolution of one to three spatial dimensions with constant weights.
 pub fn convolution(call: &Call<'_>) -> Checked {
-    ensure(!call.flag(6)?, RefusalKind::Argument, "it is transposed")?;
     let rank = call.output_sizes()?.len();
-    ensure((3..=4).contains(&rank), RefusalKind::Shape, "images have one or two dimensions")?;
+    ensure((3..=5).contains(&rank), RefusalKind::Shape, "images have one to three dimensions")?;
     linear(call)
 }
 
@@ -193,7 +195,8 @@ pub fn avg_pool(call: &Call<'_>) -> Checked {
 }
 
 fn image(call: &Call<'_>) -> Checked {
-    let is_batch = call.output_sizes().is_ok_and(|sizes| sizes.len() == 4);
+    let rank = if call.node.operator.name().contains("3d") { 5 } else { 4 };
+    let is_batch = call.output_sizes().is_ok_and(|sizes| sizes.len() == rank);
     ensure(is_batch, RefusalKind::Shape, "images have no batch dimension")?;
     floats(call)
 }

@@ -1,9 +1,11 @@
 //! Lowering of a partition: an instruction for each node by one rule per operator, then fusion.
 
 mod attention;
+mod axes;
 mod conv2d;
 mod dynamic;
 mod elementwise;
+mod embedding_bag;
 mod experts;
 mod find_attention;
 mod find_offsets;
@@ -12,10 +14,13 @@ mod pattern;
 mod pool;
 mod quantized;
 mod recurrence;
+mod recurrent;
 mod rowwise;
 mod table;
 mod text;
+mod transposed;
 mod view;
+mod volume;
 
 use std::collections::BTreeMap;
 
@@ -115,12 +120,14 @@ macro_rules! elementwise {
 
 /// Every rule, sorted by operator.
 static RULES: &[Rule] = &[
+    Rule::new("aten._embedding_bag.default", embedding_bag::check, embedding_bag::lower),
     Rule::new("aten._softmax.default", capability::softmax, rowwise::softmax),
     elementwise!("aten.abs.default", floats, unary Abs, &[]),
     elementwise!("aten.add.Scalar", operands, binary Add),
     elementwise!("aten.add.Tensor", operands, binary Add),
     Rule::view("aten.alias_copy.default", view::identity),
     Rule::new("aten.avg_pool2d.default", capability::avg_pool, pool::avg_pool),
+    Rule::new("aten.avg_pool3d.default", capability::avg_pool, volume::avg_pool),
     elementwise!("aten.bitwise_and.Tensor", truth, logical Min, &[]),
     elementwise!("aten.bitwise_not.default", truth, logical Equal, &[0.0]),
     elementwise!("aten.bitwise_or.Tensor", truth, logical Max, &[]),
@@ -140,6 +147,7 @@ static RULES: &[Rule] = &[
     elementwise!("aten.ge.Scalar", comparison, compare LessEqual, [1, 0]),
     elementwise!("aten.ge.Tensor", comparison, compare LessEqual, [1, 0]),
     Rule::new("aten.gelu.default", capability::floats, gelu),
+    Rule::new("aten.gru.input", recurrent::check, recurrent::gru),
     elementwise!("aten.gt.Scalar", comparison, compare Less, [1, 0]),
     elementwise!("aten.gt.Tensor", comparison, compare Less, [1, 0]),
     elementwise!("aten.hardsigmoid.default", floats, unary Hardsigmoid, &[]),
@@ -153,9 +161,11 @@ static RULES: &[Rule] = &[
     elementwise!("aten.logical_and.default", truth, logical Min, &[]),
     elementwise!("aten.logical_not.default", truth, logical Equal, &[0.0]),
     elementwise!("aten.logical_or.default", truth, logical Max, &[]),
+    Rule::new("aten.lstm.input", recurrent::check, recurrent::lstm),
     elementwise!("aten.lt.Scalar", comparison, compare Less, [0, 1]),
     elementwise!("aten.lt.Tensor", comparison, compare Less, [0, 1]),
     Rule::new("aten.max_pool2d_with_indices.default", capability::max_pool, pool::max_pool),
+    Rule::new("aten.max_pool3d_with_indices.default", capability::max_pool, volume::max_pool),
     elementwise!("aten.maximum.default", operands, binary Max),
     Rule::new("aten.mean.dim", capability::mean, rowwise::mean),
     elementwise!("aten.minimum.default", operands, binary Min),
@@ -168,6 +178,8 @@ static RULES: &[Rule] = &[
     elementwise!("aten.reciprocal.default", floats, unary Reciprocal, &[]),
     elementwise!("aten.relu.default", floats, unary Relu, &[]),
     Rule::new("aten.rms_norm.default", capability::rms_norm, rowwise::rms_norm),
+    Rule::new("aten.rnn_relu.input", recurrent::check, recurrent::rnn_relu),
+    Rule::new("aten.rnn_tanh.input", recurrent::check, recurrent::rnn_tanh),
     Rule::new("aten.roll.default", capability::roll, view::roll),
     elementwise!("aten.rsqrt.default", floats, unary Rsqrt, &[]),
     Rule::new("aten.scaled_dot_product_attention.default", capability::attention, attention::attention),

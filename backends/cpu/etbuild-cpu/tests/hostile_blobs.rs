@@ -66,21 +66,43 @@ method forward
   return %sum, %plain, %out
 "#;
 
+/// A transposed convolution, an LSTM of both directions, and an embedding bag.
+const LAYERS: &str = r#"
+etbuild-ir 1 lowered
+method forward
+  input %x: float32[2, 4, 5]
+  input %h: float32[2, 4, 3]
+  input %i: int64[6]
+  constant %w: float32[4, 3, 4] = "w" ramp(-1.0, 1.1)
+  constant %b: float32[6] = "b" ramp(-1.0, 1.0)
+  constant %wi: float32[12, 5] = "wi" ramp(-1.0, 1.1)
+  constant %wh: float32[12, 3] = "wh" ramp(-1.0, 1.1)
+  constant %table: float32[10, 8] = "table" ramp(-1.0, 1.0)
+  constant %o: int64[2] = "o" ramp(0, 3)
+  %c: float32[2, 6, 10] = aten.convolution.default(%x, %w, %b, [2], [1], [1], true, [0], 2)
+  (%y: float32[2, 4, 6], %last: float32[2, 4, 3], %cells: float32[2, 4, 3]) = aten.lstm.input(%x, values[%h, %h], values[%wi, %wh, %wi, %wh], false, 1, 0.0, false, true, false)
+  (%bag: float32[2, 8], %of: int64[6], %sizes: int64[2], %rows: int64[0]) = aten._embedding_bag.default(%table, %i, %o, false, 1, false, none, false, 4)
+  return %c, %y, %last, %cells, %bag
+"#;
+
 /// A program and its inputs.
 struct Subject {
     program: LoweredProgram,
     inputs: Vec<Vec<u8>>,
 }
 
-/// The program of convolutions, and that of weights in blocks.
-fn subjects() -> [Subject; 2] {
+/// The program of convolutions, that of weights in blocks, and that of layers.
+fn subjects() -> [Subject; 3] {
     let convolutions = Subject { program: program(), inputs: vec![bytes(&numbers(CHANNELS * PIXELS * PIXELS, 3))] };
     let chosen = [0_i64, 1, 1, 1].iter().flat_map(|expert| expert.to_le_bytes()).collect();
+    let parsed = |text: &str| LoweredProgram::verify(etbuild_golden::parse(text.trim_start()).unwrap()).unwrap();
     let blocks = Subject {
-        program: LoweredProgram::verify(etbuild_golden::parse(BLOCKS.trim_start()).unwrap()).unwrap(),
+        program: parsed(BLOCKS),
         inputs: vec![bytes(&numbers(4 * 512, 1)), bytes(&numbers(2 * 512, 2)), chosen],
     };
-    [convolutions, blocks]
+    let indices = [0_i64, 9, 4, 4, 2, 7].iter().flat_map(|index| index.to_le_bytes()).collect();
+    let inputs = vec![bytes(&numbers(40, 1)), bytes(&numbers(24, 2)), indices];
+    [convolutions, blocks, Subject { program: parsed(LAYERS), inputs }]
 }
 
 /// A program file with the position of the blob's first word.
@@ -118,7 +140,7 @@ fn the_unchanged_blob_runs_alike_on_any_number_of_threads() {
 /// Workspaces hold indirection buffers: output written over an indirection buffer would be read as addresses.
 #[test]
 fn workspaces_over_operands_are_refused() {
-    let [Subject { program, inputs }, _] = subjects();
+    let [Subject { program, inputs }, ..] = subjects();
     let (file, blob) = compiled(program);
     for start in [512, 64, 0] {
         assert!(!runs(&file, &inputs, &[(blob + 4 * WORKSPACES, start)]), "{start}");

@@ -47,6 +47,11 @@ def trained(norm):
     return norm
 
 
+def halved(layer):
+    """The layer with weights that 16 bits hold."""
+    return layer.to(BF16).to(F32)
+
+
 def each(function, *shapes, make=x, dtypes=(F32,)):
     """The same call for several types: a name behind the call's for each."""
     kind = {dtype: str(dtype).removeprefix("torch.") for dtype in dtypes}
@@ -318,6 +323,10 @@ indexing = {
     "masked_scatter_by_where": lambda: (lambda a, m: torch.where(m, a * 2, a), x(3, 5), x(3, 5, dtype=BOOL)),
     "embedding": lambda: (nn.Embedding(7, 3, padding_idx=0), index(7, 2, 4)),
     "embedding_bag_mean": lambda: (nn.EmbeddingBag(7, 3), index(7, 6), torch.tensor([0, 2, 2])),
+    "embedding_bag_max": lambda: (nn.EmbeddingBag(9, 19, mode="max", padding_idx=2), index(9, 8), torch.tensor([0, 3, 3])),
+    "embedding_bag_weighted": lambda: (
+        lambda w, i, o, s: F.embedding_bag(i, w, o, mode="sum", per_sample_weights=s, include_last_offset=True),
+        x(9, 33), index(9, 7), torch.tensor([0, 2, 7]), x(7)),
     "embedding_bag_sum_2d": lambda: (nn.EmbeddingBag(7, 3, mode="sum"), index(7, 2, 4)),
     "embedding_bag_last_row_is_padding": lambda: (
         lambda w, i, o: F.embedding_bag(i, w, o, padding_idx=-1, mode="sum"), x(7, 3), torch.tensor([6, 1, 6, 2]), torch.tensor([0, 2])),
@@ -423,6 +432,17 @@ def convolution_beside_a_product(a, weight):
     return F.conv2d(a, weight, padding=1), a @ a.mT
 
 
+class SlicedTransposed(nn.Module):
+    """A transposed convolution of some channels, with weights that 16 bits hold."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = halved(nn.ConvTranspose2d(8, 5, 3, stride=2))
+
+    def forward(self, image):
+        return self.layer(F.relu(image)[:, 2:10])
+
+
 images = {
     "conv1d": lambda: (nn.Conv1d(4, 6, 3, padding=1, groups=2), x(2, 4, 9)),
     "conv2d": lambda: (nn.Conv2d(3, 5, 3, stride=2, padding=1), x(1, 3, 8, 9)),
@@ -436,8 +456,17 @@ images = {
     "conv2d_depthwise": lambda: (nn.Conv2d(4, 4, 3, groups=4, bias=False), x(1, 4, 6, 6)),
     "conv2d_unbatched": lambda: (nn.Conv2d(3, 5, 3), x(3, 6, 6)),
     "conv3d": lambda: (nn.Conv3d(2, 3, 2), x(1, 2, 4, 4, 4)),
+    "conv3d_groups": lambda: (nn.Sequential(nn.Conv3d(4, 6, (3, 2, 3), stride=(2, 1, 2), padding=(2, 1, 0), dilation=(2, 1, 1), groups=2), nn.ReLU()), x(2, 4, 5, 4, 6)),
+    "conv3d_depthwise": lambda: (nn.Conv3d(4, 4, 3, padding=1, groups=4), x(1, 4, 3, 4, 5)),
+    "conv3d_patches": lambda: (nn.Conv3d(3, 8, (2, 4, 4), stride=(2, 4, 4)), x(1, 3, 4, 8, 8)),
     "conv_transpose2d": lambda: (nn.ConvTranspose2d(4, 3, 3, stride=2, output_padding=1), x(1, 4, 5, 5)),
     "conv_transpose1d": lambda: (nn.ConvTranspose1d(4, 6, 3, stride=2, groups=2), x(1, 4, 5)),
+    "conv_transpose2d_relu": lambda: (nn.Sequential(nn.ConvTranspose2d(5, 17, 4, stride=2, padding=1), nn.ReLU()), x(2, 5, 6, 7)),
+    "conv_transpose2d_dilated": lambda: (nn.ConvTranspose2d(4, 6, (3, 2), stride=(1, 3), padding=2, dilation=2, groups=2), x(2, 4, 5, 6)),
+    "conv_transpose2d_depthwise": lambda: (nn.ConvTranspose2d(4, 4, 4, stride=2, padding=1, groups=4, bias=False), x(1, 4, 5, 6)),
+    "conv_transpose3d": lambda: (nn.ConvTranspose3d(4, 3, (2, 3, 4), stride=2, padding=1, output_padding=1), x(2, 4, 3, 4, 3)),
+    "conv_transpose2d_in_16_bits": lambda: (SlicedTransposed(), x(1, 12, 5, 6).contiguous(memory_format=torch.channels_last)),
+    "conv_transpose_of_pixels": lambda: (nn.Sequential(nn.Conv2d(3, 8, 1), nn.ConvTranspose2d(8, 4, 2, stride=2)), x(1, 3, 4, 5)),
     "conv_bn_relu": lambda: (nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU6()), x(1, 3, 6, 6)),
     "conv_transpose_bn": lambda: (nn.Sequential(nn.ConvTranspose2d(4, 6, 3, stride=2), trained(nn.BatchNorm2d(6))), x(1, 4, 5, 5)),
     "conv_transpose_groups_bn": lambda: (nn.Sequential(nn.ConvTranspose1d(4, 6, 3, groups=2, bias=False), trained(nn.BatchNorm1d(6))), x(1, 4, 5)),
@@ -452,6 +481,8 @@ images = {
     "max_pool2d": lambda: (nn.MaxPool2d(3, 2, 1, ceil_mode=True), x(1, 3, 8, 8)),
     "max_pool2d_indices": lambda: (nn.MaxPool2d(2, return_indices=True), x(1, 3, 6, 6)),
     "max_pool2d_channels_last": lambda: (nn.MaxPool2d(2), last(1, 3, 6, 6)),
+    "max_pool3d_padded": lambda: (nn.MaxPool3d((3, 2, 3), stride=2, padding=1, ceil_mode=True), x(2, 3, 5, 6, 7)),
+    "avg_pool3d_padded": lambda: (nn.AvgPool3d(3, stride=2, padding=1, count_include_pad=False), x(2, 3, 5, 6, 7)),
     "max_pool3d": lambda: (nn.MaxPool3d(2), x(1, 2, 4, 4, 4)),
     "avg_pool1d": lambda: (nn.AvgPool1d(3, 2, 1), x(2, 3, 9)),
     "avg_pool2d": lambda: (nn.AvgPool2d(3, 2, 1, count_include_pad=False, ceil_mode=True), x(1, 3, 8, 8)),
@@ -481,8 +512,8 @@ class Recurrent(nn.Module):
         super().__init__()
         self.layer = layer
 
-    def forward(self, inputs):
-        return self.layer(inputs)
+    def forward(self, inputs, *states):
+        return self.layer(inputs, states) if states else self.layer(inputs)
 
 
 class Attention(nn.Module):
@@ -499,6 +530,12 @@ sequences = {
     "lstm_bidirectional": lambda: (Recurrent(nn.LSTM(4, 5, 2, bidirectional=True)), x(3, 2, 4)),
     "gru": lambda: (Recurrent(nn.GRU(4, 5)), x(3, 2, 4)),
     "rnn": lambda: (Recurrent(nn.RNN(4, 5)), x(3, 2, 4)),
+    "lstm_of_states": lambda: (Recurrent(nn.LSTM(4, 19, batch_first=True, bidirectional=True)), x(3, 5, 4), x(2, 3, 19), x(2, 3, 19)),
+    "gru_of_a_state": lambda: (nn.GRU(4, 21, 2, batch_first=True, bidirectional=True), x(2, 5, 4), x(4, 2, 21)),
+    "gru_without_biases": lambda: (Recurrent(nn.GRU(9, 16, bias=False)), x(6, 1, 9)),
+    "rnn_relu": lambda: (Recurrent(nn.RNN(4, 17, 2, nonlinearity="relu", bidirectional=True)), x(3, 2, 4)),
+    "lstm_in_16_bits": lambda: (Recurrent(halved(nn.LSTM(8, 33))), x(4, 2, 8)),
+    "lstm_unbatched": lambda: (Recurrent(nn.LSTM(4, 5)), x(3, 4)),
     "lstm_cell": lambda: (nn.LSTMCell(4, 5), x(2, 4)),
     "gru_cell": lambda: (nn.GRUCell(4, 5), x(2, 4)),
     "attention": lambda: (F.scaled_dot_product_attention, x(2, 2, 3, 4), x(2, 2, 5, 4), x(2, 2, 5, 4)),

@@ -16,7 +16,7 @@ pub const EMBEDDING_BAG: Operator = Operator {
              (Tensor(a!), Tensor(b!), Tensor(c!), Tensor(d!))",
     functional: "aten::_embedding_bag",
     path: kernel_path!(out),
-    dtypes: Dtypes::FLOATS,
+    dtypes: Dtypes::FLOATS.with(ScalarType::Long),
     infer,
     kernel: out::<ALL>,
     cases: &[

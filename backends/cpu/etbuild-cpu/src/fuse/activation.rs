@@ -1,4 +1,4 @@
-//! An activation becomes a part of the epilogue of the GEMM or convolution before it.
+//! An activation becomes a part of the epilogue of the GEMM, convolution or transposed convolution before it.
 
 use et_cpu::{Activation, ActivationKind, Elementwise, Instruction, Rows, Term, Write};
 use et_kernels::elementwise::Operation;
@@ -24,6 +24,10 @@ pub fn find(program: &mut Program<'_>, consumer: usize) -> Option<Change> {
         Instruction::Depthwise(depthwise) if is_of_depthwise(operation) => {
             depthwise.output = chain.output;
             &mut depthwise.activation
+        }
+        Instruction::Col2im(sums) => {
+            sums.output = chain.output;
+            &mut sums.activation
         }
         _ => return None,
     };

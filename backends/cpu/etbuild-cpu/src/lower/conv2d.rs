@@ -9,27 +9,38 @@ use etbuild_weights::reals;
 
 use crate::builder::{Builder, place, rows, slot};
 use crate::channels::{self, accumulator_scales, int32_bias};
-use crate::lower::{Lowered, window};
+use crate::lower::{Lowered, transposed, volume, window};
 use crate::tensor::{Buffer, Tensor};
 use crate::{Problem, constant};
 
 /// The input rows of a GEMM: f32, or int8 with qparams.
-struct Input {
-    rows: Rows,
-    qparams: QParams,
+pub struct Input {
+    /// The rows.
+    pub rows: Rows,
+    /// The per-tensor qparams of int8 rows.
+    pub qparams: QParams,
     /// Qparams of rows; absent for other inputs.
-    row_scales: RowScales,
+    pub row_scales: RowScales,
 }
 
 /// Weights, the form that the GEMM reads, and the name of the weights of an adapter.
 pub type Unpacked = (ConstantData, Form, Option<String>);
 
-/// Convolution; a one-dimensional convolution has images of height 1.
+/// Convolution of every kind.
 pub fn convolution(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
-    let int8 = int8_weights(builder, &call)?;
+    match (call.flag(6)?, call.output_sizes()?.len()) {
+        (true, _) => transposed::convolution(builder, &call),
+        (false, 5) => volume::convolution(builder, &call),
+        (false, _) => of_images(builder, &call),
+    }
+}
+
+/// Convolution; a one-dimensional convolution has images of height 1.
+fn of_images(builder: &mut Builder<'_>, call: &Call<'_>) -> Lowered {
+    let int8 = int8_weights(builder, call)?;
     let input = match &int8 {
         Some(_) => builder.stored(call.value(0)?)?,
-        None if is_depthwise_call(&call)? => depthwise_input(builder, call.value(0)?)?,
+        None if is_depthwise_call(call)? => depthwise_input(builder, call.value(0)?)?,
         None => builder.tensor(call.value(0)?)?,
     };
     let input = image(&input)?;
@@ -41,11 +52,11 @@ pub fn convolution(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let window = Window { is_planar, ..window };
     let input = if is_planar { input } else { builder.in_channels_last(input) };
     if int8.is_none() && is_depthwise(&window) {
-        depthwise(builder, &call, &input, &output, window)?;
+        depthwise(builder, call, &input, &output, window)?;
     } else {
         let weights = match int8 {
-            Some(int8) => static_int8(builder, &call, int8, input.qparams)?,
-            None => floating(builder, call.value(1)?, bias_of(builder, &call, 2)?)?,
+            Some(int8) => static_int8(builder, call, int8, input.qparams)?,
+            None => floating(builder, call.value(1)?, bias_of(builder, call, 2)?)?,
         };
         let rows = pixels(&input, if is_planar { 1 } else { window.input[2] });
         gemm(builder, Input { rows, qparams: input.qparams, row_scales: RowScales::ABSENT }, weights, &output, window)?;
@@ -91,7 +102,7 @@ pub fn linear_with(builder: &mut Builder<'_>, call: Call<'_>, offsets: Option<Co
 }
 
 /// Packs the weights and emits the GEMM, with an empty epilogue.
-fn gemm(
+pub fn gemm(
     builder: &mut Builder<'_>,
     Input { rows: input, qparams: input_qparams, row_scales }: Input,
     (weights, form, adapter): Unpacked,
@@ -256,7 +267,7 @@ fn bias(builder: &mut Builder<'_>, id: Option<ValueId>, channels: u32) -> Result
 }
 
 /// The elements of a constant in row-major order.
-fn floats(builder: &Builder<'_>, id: ValueId) -> Result<Vec<f32>, Problem> {
+pub fn floats(builder: &Builder<'_>, id: ValueId) -> Result<Vec<f32>, Problem> {
     let data = constant::row_major(builder.links, id).ok_or(Problem::Weights)?;
     Ok(reals::floats(data.bytes()))
 }
