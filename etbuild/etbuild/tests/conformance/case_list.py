@@ -696,9 +696,67 @@ classification = {
     "cross_entropy_of_probabilities": lambda: (F.cross_entropy, x(4, 5), torch.softmax(x(4, 5), 1)),
 }  # fmt: skip
 
+def pairs(*shape):
+    """The parts of complex numbers."""
+    return x(*shape, 2)
+
+
+def complex_function(function):
+    """A function of complex tensors as one of their parts."""
+    def of_parts(*parts):
+        result = function(*(torch.view_as_complex(part) for part in parts))
+        return torch.view_as_real(result) if result.is_complex() else result
+    return of_parts
+
+
+class RotaryEmbedding(nn.Module):
+    """The rotation of queries and keys by complex numbers, as in the first Llama."""
+
+    def __init__(self):
+        super().__init__()
+        angles = torch.outer(torch.arange(8).float(), 1.0 / 100 ** (torch.arange(4) / 4))
+        self.register_buffer("freqs_cis", torch.polar(torch.ones_like(angles), angles))
+
+    def rotated(self, a):
+        turned = torch.view_as_complex(a.float().reshape(*a.shape[:-1], -1, 2)) * self.freqs_cis.view(1, 8, 1, 4)
+        return torch.view_as_real(turned).flatten(3).type_as(a)
+
+    def forward(self, queries, keys):
+        return self.rotated(queries), self.rotated(keys)
+
+
+complex_numbers = {
+    "rotary_embedding": lambda: (RotaryEmbedding(), x(2, 8, 3, 8), x(2, 8, 1, 8)),
+    "rotary_embedding_of_halves": lambda: (RotaryEmbedding(), x(1, 8, 2, 8, dtype=BF16), x(1, 8, 1, 8, dtype=BF16)),
+    "mul": lambda: (complex_function(torch.mul), pairs(3, 4), pairs(4)),
+    "add": lambda: (complex_function(torch.add), pairs(3, 1), pairs(4)),
+    "add_alpha": lambda: (complex_function(lambda a, b: torch.add(a, b, alpha=2.5)), pairs(3, 4), pairs(4)),
+    "sub": lambda: (complex_function(torch.sub), pairs(3, 4), pairs(4)),
+    "div": lambda: (complex_function(torch.div), pairs(3, 4), pairs(3, 1)),
+    "div_large_and_small": lambda: (complex_function(torch.div), pairs(6) * 1e30, torch.tensor([[1e30, 1], [1, -1e30], [1e-30, 1e-30], [0, 1], [1, 0], [-2, 0.0]])),
+    "div_by_zero": lambda: (complex_function(torch.div), pairs(1), torch.zeros(1, 2)),
+    "real_operands": lambda: (lambda a, b: tuple(torch.view_as_real(each) for each in (
+        torch.view_as_complex(a) * b, b - torch.view_as_complex(a), torch.view_as_complex(a) / b, b / torch.view_as_complex(a), b + torch.view_as_complex(a))),
+        pairs(3, 4), x(4)),
+    "numbers": lambda: (complex_function(lambda a: (2 * a + 1) / 3 - 0.5), pairs(3, 4)),
+    "negative": lambda: (complex_function(torch.neg), pairs(3, 4)),
+    "conjugate": lambda: (complex_function(lambda a: a.conj().resolve_conj() * a), pairs(3, 4)),
+    "abs": lambda: (complex_function(torch.abs), pairs(3, 4)),
+    "angle": lambda: (complex_function(torch.angle), pairs(3, 4)),
+    "exp": lambda: (complex_function(torch.exp), pairs(3, 4)),
+    "sum": lambda: (complex_function(lambda a: a.sum(1)), pairs(3, 4)),
+    "sum_and_mean_of_all": lambda: (complex_function(lambda a: a.sum() * a.mean()), pairs(3, 4)),
+    "parts": lambda: (lambda a, b: (torch.complex(a, b).real + 1, torch.complex(a, b).conj().imag * 2), x(3, 4), x(4)),
+    "polar": lambda: (lambda a, b: torch.view_as_real(torch.polar(a, b)), positive(3, 4), x(3, 4)),
+    "double": lambda: (complex_function(lambda a, b: a * b / (a + b)), x(3, 2, dtype=F64), x(3, 2, dtype=F64)),
+    "shapes": lambda: (complex_function(lambda a, b: torch.cat([a.transpose(0, 1), b[1:].expand(2, -1, -1).sum(0)]) * b[0, 1]), pairs(3, 4), pairs(5, 3)),
+    "matmul": lambda: (complex_function(torch.matmul), pairs(2, 3, 4), pairs(4, 5)),
+}  # fmt: skip
+
 CASES = {
     "elementwise": elementwise, "binary": binary, "reduce": reduce, "shape": shape, "create": create,
     "indexing": indexing, "writes": writes, "products": products, "images": images, "sequences": sequences,
     "composite": composite, "losses": losses, "classification": classification, "special_functions": special_functions,
     "ordered": ordered, "reductions_by_index": reductions_by_index, "linear_algebra": linear_algebra, "signals": signals,
+    "complex_numbers": complex_numbers,
 }  # fmt: skip
