@@ -79,6 +79,7 @@ const RULES: &[(&str, Rule)] = &[
     ("__xor__.Tensor", arithmetic::bitwise_xor),
     ("_chunk_cat.default", join::chunks),
     ("_conj.default", fourier::conjugate),
+    ("_grouped_mm.default", product::grouped),
     ("_lu_with_info.default", linalg::solve::factors),
     ("_reshape_alias.default", reshape::reshape_to),
     ("_safe_softmax.default", softmax::safe_softmax),

@@ -14,6 +14,7 @@ pub static OPERATORS: &[&Operator] = &[
     &crate::fourier::fft_c2c::FFT_C2C,
     &crate::fourier::fft_c2r::FFT_C2R,
     &crate::fourier::fft_r2c::FFT_R2C,
+    &crate::products::grouped_mm::GROUPED_MM,
     &crate::activations::log_softmax::LOG_SOFTMAX,
     &crate::normalization::native_batch_norm_legit::NATIVE_BATCH_NORM_LEGIT_NO_STATS,
     &crate::normalization::native_batch_norm_legit::NATIVE_BATCH_NORM_LEGIT,

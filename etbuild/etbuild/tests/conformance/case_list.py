@@ -753,10 +753,46 @@ complex_numbers = {
     "matmul": lambda: (complex_function(torch.matmul), pairs(2, 3, 4), pairs(4, 5)),
 }  # fmt: skip
 
+
+def ends(*positions):
+    return torch.tensor(positions, dtype=I32)
+
+
+class Experts(nn.Module):
+    """A mixture of experts that sorts tokens by their expert."""
+
+    def __init__(self, experts=3, width=8, inner=16):
+        super().__init__()
+        self.router = nn.Linear(width, experts)
+        self.up = nn.Parameter(torch.randn(experts, width, inner) / 4)
+        self.down = nn.Parameter(torch.randn(experts, inner, width) / 4)
+
+    def forward(self, a):
+        weight, chosen = self.router(a).softmax(-1).max(-1)
+        order = chosen.argsort(stable=True)
+        counts = (chosen[:, None] == torch.arange(self.up.shape[0])).sum(0)
+        offs = counts.cumsum(0).to(I32)
+        inner = F.silu(F.grouped_mm(a[order], self.up, offs=offs))
+        outer = F.grouped_mm(inner, self.down, offs=offs)
+        return torch.zeros_like(a).index_copy(0, order, outer) * weight[:, None]
+
+
+grouped_products = {
+    "rows": lambda: (lambda a, b, o: F.grouped_mm(a, b, offs=o), x(16, 8), x(3, 8, 12), ends(4, 4, 16)),
+    "rows_bfloat16": lambda: (lambda a, b, o: F.grouped_mm(a, b, offs=o), x(16, 8, dtype=BF16), x(3, 8, 16, dtype=BF16), ends(4, 9, 16)),
+    "rows_transposed_weights": lambda: (lambda a, b, o: F.grouped_mm(a, b.transpose(-2, -1), offs=o), x(16, 8), x(3, 12, 8), ends(1, 9, 16)),
+    "columns": lambda: (lambda a, b, o: F.grouped_mm(a, b, offs=o), x(3, 8, 12), x(12, 16), ends(4, 9, 16)),
+    "inner": lambda: (lambda a, b, o: F.grouped_mm(a, b, offs=o), x(8, 16), x(16, 12), ends(4, 4, 16)),
+    "inner_half": lambda: (lambda a, b, o: F.grouped_mm(a, b, offs=o), x(8, 16, dtype=F16), x(16, 8, dtype=F16), ends(4, 9, 16)),
+    "batch": lambda: (lambda a, b: F.grouped_mm(a, b), x(3, 5, 8), x(3, 8, 12)),
+    "batch_bfloat16": lambda: (lambda a, b: F.grouped_mm(a, b), x(3, 16, 8, dtype=BF16), x(3, 8, 16, dtype=BF16)),
+    "experts": lambda: (Experts(), x(12, 8)),
+}  # fmt: skip
+
 CASES = {
     "elementwise": elementwise, "binary": binary, "reduce": reduce, "shape": shape, "create": create,
     "indexing": indexing, "writes": writes, "products": products, "images": images, "sequences": sequences,
     "composite": composite, "losses": losses, "classification": classification, "special_functions": special_functions,
     "ordered": ordered, "reductions_by_index": reductions_by_index, "linear_algebra": linear_algebra, "signals": signals,
-    "complex_numbers": complex_numbers,
+    "complex_numbers": complex_numbers, "grouped_products": grouped_products,
 }  # fmt: skip
