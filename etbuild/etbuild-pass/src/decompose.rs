@@ -17,9 +17,12 @@ mod difference;
 mod distance;
 mod einsum;
 mod embedding_bag;
+mod fake_quantize;
 mod finite;
 mod formula;
 mod fourier;
+mod frames;
+mod grid;
 mod histogram;
 mod identity;
 mod im2col;
@@ -53,6 +56,7 @@ mod special;
 mod split;
 mod statistics;
 mod strided;
+mod window;
 
 use etbuild_ir::OperatorName;
 
@@ -85,6 +89,8 @@ const RULES: &[(&str, Rule)] = &[
     ("_safe_softmax.default", softmax::safe_softmax),
     ("_scaled_dot_product_flash_attention_for_cpu.default", attention::flash),
     ("_softmax_backward_data.default", backward::softmax),
+    ("_unsafe_index.Tensor", alias::renamed),
+    ("_unsafe_index_put.default", alias::renamed),
     ("_unsafe_masked_index.default", scatter::masked_index),
     ("_unsafe_masked_index_put_accumulate.default", scatter::masked_index_put),
     ("_unsafe_view.default", reshape::reshape_to),
@@ -108,6 +114,7 @@ const RULES: &[(&str, Rule)] = &[
     ("addmv.default", product::add_with_vector),
     ("addr.default", product::add_outer),
     ("adjoint.default", reorder::transpose),
+    ("affine_grid_generator.default", grid::affine),
     ("alias.default", identity::operand),
     ("all.default", statistics::all),
     ("all.dim", statistics::all),
@@ -133,10 +140,14 @@ const RULES: &[(&str, Rule)] = &[
     ("atleast_3d.default", reshape::reshape),
     ("avg_pool1d.default", pool1d::average),
     ("baddbmm.default", product::add_batch),
+    ("bartlett_window.default", window::bartlett),
+    ("bartlett_window.periodic", window::bartlett),
     ("batch_norm.default", normalize::batch_norm),
     ("bilinear.default", product::bilinear),
     ("binary_cross_entropy.default", loss::binary_cross_entropy),
     ("binary_cross_entropy_with_logits.default", loss::binary_cross_entropy_of_logits),
+    ("blackman_window.default", window::blackman),
+    ("blackman_window.periodic", window::blackman),
     ("block_diag.default", combine::block_diagonal),
     ("bmm.default", complex::matrix),
     ("broadcast_tensors.default", repeat::to_common_shape),
@@ -144,6 +155,7 @@ const RULES: &[(&str, Rule)] = &[
     ("cartesian_prod.default", combine::cartesian_product),
     ("cdist.default", distance::of_pairs),
     ("celu.default", shrink::celu),
+    ("chain_matmul.default", product::chain),
     ("channel_shuffle.default", reorder::shuffle),
     ("cholesky.default", alias::renamed),
     ("cholesky_inverse.default", linalg::solve::cholesky_solve),
@@ -210,6 +222,11 @@ const RULES: &[(&str, Rule)] = &[
     ("expand_as.default", reshape::expand),
     ("eye.default", diagonal::identity),
     ("eye.m", diagonal::identity),
+    ("fake_quantize_per_channel_affine.default", fake_quantize::per_channel),
+    ("fake_quantize_per_channel_affine_cachemask.default", fake_quantize::per_channel),
+    ("fake_quantize_per_tensor_affine.default", fake_quantize::per_tensor),
+    ("fake_quantize_per_tensor_affine.tensor_qparams", fake_quantize::per_tensor),
+    ("fake_quantize_per_tensor_affine_cachemask.default", fake_quantize::per_tensor),
     ("feature_alpha_dropout.default", identity::dropout),
     ("feature_dropout.default", identity::dropout),
     ("fft_fft.default", fourier::real_to_all),
@@ -253,6 +270,12 @@ const RULES: &[(&str, Rule)] = &[
     ("group_norm.default", normalize::group_norm),
     ("gru.input", recurrent::unrolled),
     ("gru_cell.default", cell::gru),
+    ("hamming_window.default", window::hamming),
+    ("hamming_window.periodic", window::hamming),
+    ("hamming_window.periodic_alpha", window::hamming),
+    ("hamming_window.periodic_alpha_beta", window::hamming),
+    ("hann_window.default", window::hann),
+    ("hann_window.periodic", window::hann),
     ("hardshrink.default", shrink::hardshrink),
     ("hardsigmoid.default", activation::hardsigmoid),
     ("hardswish.default", activation::hardswish),
@@ -282,6 +305,10 @@ const RULES: &[(&str, Rule)] = &[
     ("isneginf.default", finite::is_infinite_one_way),
     ("isposinf.default", finite::is_infinite_one_way),
     ("isreal.default", finite::is_real),
+    ("istft.default", frames::to_signal),
+    ("kaiser_window.beta", window::kaiser),
+    ("kaiser_window.default", window::kaiser),
+    ("kaiser_window.periodic", window::kaiser),
     ("kl_div.default", loss::divergence),
     ("kron.default", repeat::kronecker),
     ("kthvalue.default", order::of_rank),
@@ -342,6 +369,7 @@ const RULES: &[(&str, Rule)] = &[
     ("logaddexp.default", formula::log_of_sum),
     ("logaddexp2.default", formula::log2_of_sum),
     ("logdet.default", linalg::solve::log_of_determinant),
+    ("logspace.default", diagonal::powers),
     ("logsumexp.default", statistics::log_of_sum),
     ("lstm.input", recurrent::unrolled),
     ("lstm_cell.default", cell::lstm),
@@ -417,6 +445,7 @@ const RULES: &[(&str, Rule)] = &[
     ("ormqr.default", linalg::orthogonal::times_factor),
     ("outer.default", repeat::outer),
     ("pad.default", join::pad),
+    ("pad_sequence.default", join::padded),
     ("pairwise_distance.default", loss::pairwise_distance),
     ("pdist.default", distance::within),
     ("pinverse.default", linalg::spectrum::pseudo_inverse),
@@ -566,8 +595,10 @@ const RULES: &[(&str, Rule)] = &[
     ("trapezoid.x", integral::trapezoid),
     ("trapz.x", alias::renamed),
     ("triangular_solve.default", linalg::solve::triangular_solve),
+    ("tril_indices.default", diagonal::triangle),
     ("triplet_margin_loss.default", loss::triplet_margin),
     ("triu.default", diagonal::upper),
+    ("triu_indices.default", diagonal::triangle),
     ("true_divide.Scalar", alias::renamed),
     ("true_divide.Tensor", alias::renamed),
     ("type_as.default", identity::convert),
@@ -582,6 +613,7 @@ const RULES: &[(&str, Rule)] = &[
     ("upsample_nearest1d.vec", resize::nearest),
     ("upsample_nearest3d.vec", resize::nearest),
     ("upsample_trilinear3d.vec", resize::linear),
+    ("vander.default", linalg::norm::powers_of_vector),
     ("var.default", statistics::variance),
     ("var.dim", statistics::variance),
     ("var_mean.default", statistics::variance_and_mean),

@@ -10,6 +10,8 @@ const NAMES: &[(&str, &str)] = &[
     ("__and__", "bitwise_and"),
     ("__or__", "bitwise_or"),
     ("__xor__", "bitwise_xor"),
+    ("_unsafe_index", "index"),
+    ("_unsafe_index_put", "index_put"),
     ("absolute", "abs"),
     ("arccos", "acos"),
     ("arccosh", "acosh"),

@@ -789,10 +789,48 @@ grouped_products = {
     "experts": lambda: (Experts(), x(12, 8)),
 }  # fmt: skip
 
+filters = {
+    "hann": lambda: (lambda a: (a * torch.hann_window(16), torch.hann_window(9, periodic=False), torch.hann_window(1), torch.hann_window(16, dtype=F64)), x(16)),
+    "hamming": lambda: (lambda a: (a * torch.hamming_window(16), torch.hamming_window(9, False), torch.hamming_window(7, True, 0.5), torch.hamming_window(8, False, 0.6, 0.4)), x(16)),
+    "blackman": lambda: (lambda a: (a * torch.blackman_window(16), torch.blackman_window(9, periodic=False)), x(16)),
+    "bartlett": lambda: (lambda a: (a * torch.bartlett_window(16), torch.bartlett_window(9, periodic=False)), x(16)),
+    "kaiser": lambda: (lambda a: (a * torch.kaiser_window(16), torch.kaiser_window(9, False), torch.kaiser_window(16, True, beta=8.5)), x(16)),
+    "general_cosine": lambda: (lambda a: a * torch.signal.windows.general_cosine(16, a=[0.46, 0.23, 0.31]), x(16)),
+    "istft": lambda: (lambda a, w: torch.istft(torch.view_as_complex(a), 16, 4, window=w), x(2, 9, 20, 2), torch.hann_window(16)),
+    "istft_length": lambda: (lambda a: torch.istft(torch.view_as_complex(a), 16, 5, 12, torch.hamming_window(12), normalized=True, length=70), x(9, 15, 2)),
+    "istft_longer": lambda: (lambda a: torch.istft(torch.view_as_complex(a), 16, 4, length=90, center=False), x(2, 9, 20, 2)),
+    "istft_all_bins": lambda: (lambda a, w: torch.istft(torch.stft(a, 16, 4, window=w, onesided=False, return_complex=True), 16, 4, window=w, onesided=False), x(80), torch.hann_window(16)),
+    "stft_and_back": lambda: (lambda a, w: torch.istft(torch.stft(a, 16, 4, window=w, return_complex=True) * 0.5, 16, 4, window=w, length=80), x(2, 80), torch.hann_window(16)),
+}  # fmt: skip
+
+conveniences = {
+    "affine_grid": lambda: (lambda a, b: (F.affine_grid(a, (2, 3, 4, 5)), F.affine_grid(a, (2, 3, 4, 1), align_corners=True), F.affine_grid(b, (2, 3, 4, 5, 6), align_corners=True)), x(2, 2, 3), x(2, 3, 4)),
+    "spatial_transformer": lambda: (lambda a, t: F.grid_sample(a, F.affine_grid(t, a.size(), False), align_corners=False), x(2, 3, 4, 5), x(2, 2, 3)),
+    "affine_grid_half": lambda: (lambda a: F.affine_grid(a, (2, 3, 4, 5)), x(2, 2, 3, dtype=F64)),
+    "tril_indices": lambda: (lambda a: (a[tuple(torch.tril_indices(4, 5))], torch.tril_indices(4, 3, 1), torch.tril_indices(3, 4, -2, dtype=I32)), x(4, 5)),
+    "triu_indices": lambda: (lambda a: (a[tuple(torch.triu_indices(4, 5))], torch.triu_indices(4, 3, 1), torch.triu_indices(3, 4, -2, dtype=I32)), x(4, 5)),
+    "logspace": lambda: (lambda a: (a * torch.logspace(0, 2, 7), torch.logspace(-1, 1, 4, base=3.0), torch.logspace(0, 3, 4, dtype=I64), torch.logspace(2, 3, 1)), x(7)),
+    "vander": lambda: (lambda a: (torch.vander(a), torch.vander(a, 3, True), torch.vander(a, 1)), x(5)),
+    "vander_of_integers": lambda: (lambda a: torch.vander(a, 4), x(5, dtype=I64)),
+    "chain_matmul": lambda: (lambda a, b, c: torch.chain_matmul(a, b, c), x(3, 4), x(4, 5), x(5, 2)),
+    "chain_of_one": lambda: (lambda a: torch.chain_matmul(a) + 1, x(3, 4)),
+    "multi_dot_matrices": lambda: (lambda a, b, c, d: torch.linalg.multi_dot([a, b, c, d]), x(3, 4), x(4, 5), x(5, 2), x(2)),
+    "pad_sequence": lambda: (lambda a, b, c: nn.utils.rnn.pad_sequence([a, b, c], batch_first=True, padding_value=7.0), x(3, 4), x(5, 4), x(1, 4)),
+    "pad_sequence_left": lambda: (lambda a, b: nn.utils.rnn.pad_sequence([a, b], padding_side="left"), x(3, dtype=I64), x(5, dtype=I64)),
+    "unsafe_index": lambda: (lambda a, i: torch.ops.aten._unsafe_index(a, [None, i]), x(3, 4), torch.tensor([1, -1, 0])),
+    "unsafe_index_put": lambda: (lambda a, i, b: (torch.ops.aten._unsafe_index_put(a, [i], b, True), torch.ops.aten._unsafe_index_put(a, [None, i], b[:, :2])), x(2, 4), torch.tensor([1, 0]), x(2, 4)),
+    "unsafe_masked_index": lambda: (lambda a, m, i: torch.ops.aten._unsafe_masked_index(a, m, [i], 5.0), x(4), torch.tensor([True, False, True]), torch.tensor([1, 9, 3])),
+    "unsafe_masked_index_put": lambda: (lambda a, m, i, b: torch.ops.aten._unsafe_masked_index_put_accumulate(a, m, [i], b), x(4), torch.tensor([True, False, True]), torch.tensor([1, 9, 1]), x(3)),
+    "fake_quantize": lambda: (lambda a: (torch.fake_quantize_per_tensor_affine(a, 0.1, 3, -128, 127), torch.fake_quantize_per_tensor_affine(a, 0.02, 0, 0, 15)), x(3, 40)),
+    "fake_quantize_by_tensors": lambda: (lambda a, s, z: torch.fake_quantize_per_tensor_affine(a, s, z, 0, 255), x(3, 40), torch.tensor(0.1), torch.tensor(100, dtype=I32)),
+    "fake_quantize_channels": lambda: (lambda a, s, z: torch.fake_quantize_per_channel_affine(a, s, z, 1, 0, 255), x(30, 4, 2), torch.rand(4) / 10 + 0.01, ends(1, 22, 133, 4)),
+    "fake_quantize_channels_in_floats": lambda: (lambda a, s, z: torch.fake_quantize_per_channel_affine(a, s, z, 0, -8, 7), x(4, 30), torch.rand(4) / 10 + 0.01, torch.tensor([0.0, 1.0, -2.0, 3.0])),
+}  # fmt: skip
+
 CASES = {
     "elementwise": elementwise, "binary": binary, "reduce": reduce, "shape": shape, "create": create,
     "indexing": indexing, "writes": writes, "products": products, "images": images, "sequences": sequences,
     "composite": composite, "losses": losses, "classification": classification, "special_functions": special_functions,
     "ordered": ordered, "reductions_by_index": reductions_by_index, "linear_algebra": linear_algebra, "signals": signals,
-    "complex_numbers": complex_numbers, "grouped_products": grouped_products,
+    "complex_numbers": complex_numbers, "grouped_products": grouped_products, "filters": filters, "conveniences": conveniences,
 }  # fmt: skip
