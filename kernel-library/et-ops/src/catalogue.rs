@@ -352,6 +352,9 @@ pub static OPERATORS: &[&Operator] = &[
     &crate::torchao::choose_qparams_affine::CHOOSE_QPARAMS_AFFINE,
     &crate::torchao::dequantize_affine::DEQUANTIZE_AFFINE,
     &crate::torchao::quantize_affine::QUANTIZE_AFFINE,
+    &crate::torchvision::deform_conv2d::DEFORM_CONV2D,
+    &crate::torchvision::nms::NMS,
+    &crate::torchvision::roi_align::ROI_ALIGN,
 ];
 
 /// Looks up an operator by the name of the out-variant, such as `aten::add.out`.

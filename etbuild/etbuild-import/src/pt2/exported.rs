@@ -84,7 +84,7 @@ pub fn exported_graph(bytes: Bytes) -> Result<ExportedGraph, ImportError> {
 }
 
 fn nodes(model: &Model) -> Vec<ExportedNode> {
-    let (graph, symbols) = (&model.graph_module.graph, Symbols::new(&model.range_constraints));
+    let (graph, symbols) = (&model.graph_module.graph, Symbols::of(model));
     let spec = |name: &String| Some(Layout::read(name, graph.tensor_values.get(name)?, &symbols).ok()?.spec);
     let node = |node: &Node| {
         let results: Vec<String> = node.outputs.iter().flat_map(names).collect();
@@ -99,7 +99,7 @@ fn names(argument: &Argument) -> impl Iterator<Item = String> {
 }
 
 fn inputs(model: &Model) -> Result<Vec<ExportedInput>, ImportError> {
-    let symbols = Symbols::new(&model.range_constraints);
+    let symbols = Symbols::of(model);
     let tensor = |spec: &'_ InputSpec| match spec {
         InputSpec::UserInput { arg: Argument::AsTensor(Named { name }) } => Some(name.clone()),
         _ => None,
@@ -114,7 +114,7 @@ fn inputs(model: &Model) -> Result<Vec<ExportedInput>, ImportError> {
 }
 
 fn weights(archive: &archive::Archive, model: &Model) -> Result<Vec<ExportedWeight>, ImportError> {
-    let symbols = Symbols::new(&model.range_constraints);
+    let symbols = Symbols::of(model);
     let mut weights = Weights::open(archive)?;
     let specs = model.graph_module.signature.input_specs.iter();
     let named = specs.filter_map(|spec| Some((spec.weight()?.1, role(spec))));

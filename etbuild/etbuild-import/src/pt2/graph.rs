@@ -18,7 +18,7 @@ use crate::schema::CustomSchemas;
 /// # Errors
 /// Every unsupported part of the program.
 pub fn build(archive: &Archive, model: &Model, custom: &CustomSchemas) -> Result<Captured, Vec<ImportError>> {
-    let symbols = Symbols::new(&model.range_constraints);
+    let symbols = Symbols::of(model);
     let weights = Weights::open(archive).map_err(|error| vec![error])?;
     let body = Body::new(&model.graph_module.graph, &symbols, custom);
     let mut builder = Builder { model, symbols: &symbols, weights, body, named: HashMap::new() };

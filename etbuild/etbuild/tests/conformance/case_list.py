@@ -3,6 +3,7 @@
 import torch
 import torch.ao.quantization.fx._decomposed  # noqa: F401 (the operators `quantized_decomposed`)
 import torch.nn.functional as F
+import torchvision.ops as vision
 from torch import nn
 
 BOOL, U8, I8, I16, I32, I64 = torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64
@@ -827,10 +828,36 @@ conveniences = {
     "fake_quantize_channels_in_floats": lambda: (lambda a, s, z: torch.fake_quantize_per_channel_affine(a, s, z, 0, -8, 7), x(4, 30), torch.rand(4) / 10 + 0.01, torch.tensor([0.0, 1.0, -2.0, 3.0])),
 }  # fmt: skip
 
+def boxes(count, size=10.0):
+    """Boxes in a square, by their edges."""
+    corner = torch.rand(count, 2) * size
+    return torch.cat([corner, corner + torch.rand(count, 2) * size / 2 + 0.1], 1)
+
+
+def best_boxes(a, scores):
+    """The chosen boxes with their scores, as detectors go on with them."""
+    kept = vision.nms(a, scores, 0.3)
+    return a[kept], scores[kept]
+
+
+detection = {
+    "nms": lambda: (lambda a, s: vision.nms(a, s, 0.3), boxes(40), torch.rand(40)),
+    "nms_double": lambda: (lambda a, s: vision.nms(a, s, 0.1), boxes(30).double(), torch.rand(30, dtype=F64)),
+    "nms_equal_scores": lambda: (lambda a, s: vision.nms(a, s, 0.5), boxes(30), torch.randint(0, 3, (30,)) / 4),
+    "nms_of_classes": lambda: (lambda a, s, c: vision.batched_nms(a, s, c, 0.4), boxes(40), torch.rand(40), index(3, 40)),
+    "best_boxes": lambda: (best_boxes, boxes(40), torch.rand(40)),
+    "roi_align": lambda: (lambda a, b: vision.roi_align(a, [b[:3], b[3:]], (3, 4), 0.5), x(2, 3, 12, 10), boxes(7, 15)),
+    "roi_align_samples": lambda: (lambda a, b: vision.roi_align(a, b, 5, 1.0, 2, True), x(2, 3, 12, 10), torch.cat([index(2, 6, 1).float(), boxes(6, 14) - 3], 1)),
+    "roi_align_double": lambda: (lambda a, b: vision.roi_align(a, b, 2, 0.25, -1, True), x(1, 2, 8, 8, dtype=F64), torch.cat([torch.zeros(4, 1), boxes(4, 40)], 1).double()),
+    "deform_conv2d": lambda: (vision.DeformConv2d(3, 4, 3, padding=1), x(2, 3, 6, 7), x(2, 18, 6, 7)),
+    "deform_conv2d_mask": lambda: (vision.DeformConv2d(4, 6, (3, 2), stride=2, padding=(1, 0), dilation=(1, 2), groups=2), x(2, 4, 9, 8), x(2, 24, 5, 3) * 2, torch.rand(2, 12, 5, 3)),
+    "deform_conv2d_double": lambda: (lambda a, o, w: vision.deform_conv2d(a, o, w), x(1, 2, 5, 5, dtype=F64), x(1, 8, 4, 4, dtype=F64), x(3, 2, 2, 2, dtype=F64)),
+}  # fmt: skip
+
 CASES = {
     "elementwise": elementwise, "binary": binary, "reduce": reduce, "shape": shape, "create": create,
     "indexing": indexing, "writes": writes, "products": products, "images": images, "sequences": sequences,
     "composite": composite, "losses": losses, "classification": classification, "special_functions": special_functions,
     "ordered": ordered, "reductions_by_index": reductions_by_index, "linear_algebra": linear_algebra, "signals": signals,
-    "complex_numbers": complex_numbers, "grouped_products": grouped_products, "filters": filters, "conveniences": conveniences,
+    "complex_numbers": complex_numbers, "grouped_products": grouped_products, "filters": filters, "conveniences": conveniences, "detection": detection,
 }  # fmt: skip
