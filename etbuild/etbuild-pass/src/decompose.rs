@@ -15,6 +15,7 @@ mod create;
 mod diagonal;
 mod difference;
 mod distance;
+mod dropout;
 mod einsum;
 mod embedding_bag;
 mod fake_quantize;
@@ -41,6 +42,7 @@ mod pool;
 mod pool1d;
 mod pool3d;
 mod product;
+mod random;
 pub mod recurrent;
 mod recurrent_cell;
 mod reduce;
@@ -119,7 +121,7 @@ const RULES: &[(&str, Rule)] = &[
     ("all.default", statistics::all),
     ("all.dim", statistics::all),
     ("all.dims", statistics::all),
-    ("alpha_dropout.default", identity::dropout),
+    ("alpha_dropout.default", dropout::alpha),
     ("aminmax.default", statistics::both_extrema),
     ("angle.default", formula::angle),
     ("arange.default", create::arange),
@@ -143,6 +145,9 @@ const RULES: &[(&str, Rule)] = &[
     ("bartlett_window.default", window::bartlett),
     ("bartlett_window.periodic", window::bartlett),
     ("batch_norm.default", normalize::batch_norm),
+    ("bernoulli.Tensor", random::bernoulli_of),
+    ("bernoulli.default", random::bernoulli),
+    ("bernoulli.p", random::bernoulli_of),
     ("bilinear.default", product::bilinear),
     ("binary_cross_entropy.default", loss::binary_cross_entropy),
     ("binary_cross_entropy_with_logits.default", loss::binary_cross_entropy_of_logits),
@@ -153,6 +158,7 @@ const RULES: &[(&str, Rule)] = &[
     ("broadcast_tensors.default", repeat::to_common_shape),
     ("broadcast_to.default", repeat::to_shape),
     ("cartesian_prod.default", combine::cartesian_product),
+    ("cauchy.default", random::cauchy),
     ("cdist.default", distance::of_pairs),
     ("celu.default", shrink::celu),
     ("chain_matmul.default", product::chain),
@@ -209,7 +215,7 @@ const RULES: &[(&str, Rule)] = &[
     ("divide.Tensor", alias::renamed),
     ("divide.Tensor_mode", alias::renamed),
     ("dot.default", product::with_vector),
-    ("dropout.default", identity::dropout),
+    ("dropout.default", dropout::dropout),
     ("dsplit.array", split::pieces_of_named_dim),
     ("dsplit.int", split::pieces_of_named_dim),
     ("dstack.default", join::side_by_side),
@@ -220,6 +226,7 @@ const RULES: &[(&str, Rule)] = &[
     ("exp.default", complex::exponential),
     ("exp2.default", formula::exp2),
     ("expand_as.default", reshape::expand),
+    ("exponential.default", random::exponential),
     ("eye.default", diagonal::identity),
     ("eye.m", diagonal::identity),
     ("fake_quantize_per_channel_affine.default", fake_quantize::per_channel),
@@ -227,8 +234,8 @@ const RULES: &[(&str, Rule)] = &[
     ("fake_quantize_per_tensor_affine.default", fake_quantize::per_tensor),
     ("fake_quantize_per_tensor_affine.tensor_qparams", fake_quantize::per_tensor),
     ("fake_quantize_per_tensor_affine_cachemask.default", fake_quantize::per_tensor),
-    ("feature_alpha_dropout.default", identity::dropout),
-    ("feature_dropout.default", identity::dropout),
+    ("feature_alpha_dropout.default", dropout::alpha),
+    ("feature_dropout.default", dropout::dropout),
     ("fft_fft.default", fourier::real_to_all),
     ("fft_fft2.default", fourier::real_to_all),
     ("fft_fftn.default", fourier::real_to_all),
@@ -259,6 +266,7 @@ const RULES: &[(&str, Rule)] = &[
     ("fmin.default", finite::extremum),
     ("frac.default", round::fraction),
     ("full_like.default", create::like_second),
+    ("geometric.default", random::geometric),
     ("ger.default", repeat::outer),
     ("gradient.scalararray", integral::gradient),
     ("gradient.scalarint", integral::gradient),
@@ -365,6 +373,7 @@ const RULES: &[(&str, Rule)] = &[
     ("linspace.Tensor_Scalar", integral::line),
     ("linspace.Tensor_Tensor", integral::line),
     ("linspace.default", diagonal::line),
+    ("log_normal.default", random::log_normal),
     ("log_softmax.int", softmax::log_softmax),
     ("logaddexp.default", formula::log_of_sum),
     ("logaddexp2.default", formula::log2_of_sum),
@@ -410,6 +419,7 @@ const RULES: &[(&str, Rule)] = &[
     ("mul.Tensor", complex::product),
     ("multi_margin_loss.default", classification::multi_margin),
     ("multilabel_margin_loss.default", classification::multilabel_margin),
+    ("multinomial.default", random::multinomial),
     ("multiply.Scalar", alias::renamed),
     ("multiply.Tensor", alias::renamed),
     ("mv.default", product::with_vector),
@@ -422,6 +432,7 @@ const RULES: &[(&str, Rule)] = &[
     ("nanquantile.scalar", order::quantile),
     ("nansum.default", reduce::sum_of_numbers),
     ("narrow.default", split::narrow),
+    ("native_dropout.default", dropout::with_mask),
     ("native_dropout_backward.default", backward::dropout),
     ("neg.default", complex::negative),
     ("negative.default", alias::renamed),
@@ -435,6 +446,11 @@ const RULES: &[(&str, Rule)] = &[
     ("nll_loss_nd.default", classification::negative_log),
     ("norm.Scalar", statistics::norm),
     ("norm.ScalarOpt_dim", statistics::norm),
+    ("normal.Tensor_Tensor", random::normal),
+    ("normal.Tensor_float", random::normal),
+    ("normal.float_Tensor", random::normal),
+    ("normal.float_float", random::normal),
+    ("normal_functional.default", random::normal_of_shape),
     ("not_equal.Scalar", alias::renamed),
     ("not_equal.Tensor", alias::renamed),
     ("numpy_T.default", reorder::reverse),
@@ -458,6 +474,13 @@ const RULES: &[(&str, Rule)] = &[
     ("quantile.default", order::quantile),
     ("quantile.scalar", order::quantile),
     ("rad2deg.default", round::to_degrees),
+    ("rand_like.default", random::uniform_like),
+    ("randint.default", random::integers),
+    ("randint.low", random::integers_from),
+    ("randint_like.default", random::integers_like),
+    ("randint_like.low_dtype", random::integers_like_from),
+    ("randn_like.default", random::normal_like),
+    ("randperm.default", random::permutation),
     ("ravel.default", reshape::ravel),
     ("real.default", fourier::real),
     ("relu6.default", activation::relu6),
@@ -477,7 +500,7 @@ const RULES: &[(&str, Rule)] = &[
     ("rot90.default", reorder::turn),
     ("round.decimals", round::decimals),
     ("row_stack.default", join::side_by_side),
-    ("rrelu.default", shrink::rrelu),
+    ("rrelu.default", dropout::rrelu),
     ("rsub.Scalar", arithmetic::subtract_from_scalar),
     ("rsub.Tensor", arithmetic::subtract_from),
     ("scalar_tensor.default", create::scalar),
@@ -605,6 +628,7 @@ const RULES: &[(&str, Rule)] = &[
     ("unbind.int", split::unbind),
     ("unflatten.int", reshape::unflatten),
     ("unfold.default", im2col::unfold),
+    ("uniform.default", random::uniform),
     ("unsafe_chunk.default", split::pieces),
     ("unsafe_split.Tensor", split::pieces),
     ("unsqueeze.default", reshape::reshape),

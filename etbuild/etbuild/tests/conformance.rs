@@ -6,7 +6,7 @@
 //!  for example upstream's suite; `ETBUILD_CASES_OUT` names a folder for the outputs of each form and the reasons for
 //!  missing outputs.
 
-mod case;
+pub mod case;
 mod compare;
 
 use std::collections::BTreeMap;
