@@ -308,8 +308,11 @@ impl Functionalizer<'_> {
     }
 }
 
+/// The name of an operator and of its overload.
+type Overload = (&'static str, &'static str);
+
 /// Operators, with overloads, whose functional equivalent has another name.
-const OTHER_NAMES: [((&str, &str), (&str, &str)); 2] =
+const OTHER_NAMES: [(Overload, Overload); 2] =
     [(("bernoulli_", "float"), ("bernoulli", "p")), (("normal_", "default"), ("normal_functional", "default"))];
 
 /// The functional operator: `add` for `add_`, with the same parameters and no view as result.

@@ -47,7 +47,7 @@ fn cases(folder: &Path) -> Option<PathBuf> {
     if let Some(named) = std::env::var_os("ETBUILD_CASES") {
         return Some(named.into());
     }
-    let python = support::python::with("torch and safetensors")?;
+    let python = support::python::with("torch, torchvision and safetensors")?;
     let root = folder.join("cases");
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance/make_cases.py");
     Ran::of(Command::new(python).arg(script).arg(&root).env("OMP_NUM_THREADS", "1")).expect(0);

@@ -7,8 +7,7 @@ use std::collections::HashMap;
 
 use etbuild_ir::{Interval, SymbolicSize};
 
-use super::model::{Argument, Model, RangeConstraint, SymInt};
-use super::spec;
+use super::model::RangeConstraint;
 
 /// The ranges of symbols. Accessed by key only: iteration order is random.
 pub struct Symbols {
@@ -25,22 +24,9 @@ impl Symbols {
         Self { ranges: constraints.iter().map(|(name, constraint)| (name.clone(), range(constraint))).collect() }
     }
 
-    /// The ranges in an archive, and those of the numbers of boxes that `torchvision::nms` keeps: none to all. Torchvision states
-    /// no upper bound, and a lower bound of 2 that eager mode does not have.
-    pub fn of(model: &Model) -> Self {
-        let (graph, mut symbols) = (&model.graph_module.graph, Self::new(&model.range_constraints));
-        for node in graph.nodes.iter().filter(|node| node.target == "torch.ops.torchvision.nms.default") {
-            let count = |argument: Option<&Argument>| {
-                let Some(Argument::AsTensor(named)) = argument else { return None };
-                graph.tensor_values.get(&named.name)?.sizes.first()
-            };
-            let boxes = count(node.inputs.first().map(|input| &input.arg)).and_then(|size| spec::range(size, &symbols));
-            let (Some(boxes), Some(SymInt::Expression(kept))) = (boxes, count(node.outputs.first())) else { continue };
-            if let Some(name) = kept.expr_str.strip_prefix("Symbol('").and_then(|rest| rest.split('\'').next()) {
-                symbols.ranges.insert(name.to_owned(), Interval { least: 0, most: boxes.most });
-            }
-        }
-        symbols
+    /// Replaces the range of a symbol.
+    pub fn limit(&mut self, name: &str, range: Interval) {
+        self.ranges.insert(name.to_owned(), range);
     }
 
     /// The range of an expression; `None` for an unsupported expression.

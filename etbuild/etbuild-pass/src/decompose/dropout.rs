@@ -7,9 +7,6 @@ use super::random::drawn;
 use crate::Reason;
 use crate::edit::{Call, Dim, Editor, Rewritten};
 
-/// The least number that stands for a fraction of 0.
-const LEAST: f64 = 1.0 / (1_u64 << 25) as f64;
-
 /// What an element becomes that alpha dropout drops.
 const DROPPED: f64 = -1.758_099_340_847_376_6;
 
@@ -84,9 +81,4 @@ fn kept(editor: &mut Editor, call: &Call, probability: f64) -> Result<ValueId, R
     let fractions = drawn(editor, "rand.default", &dims, ScalarType::Float)?;
     let mask = editor.compare("ge.Scalar", fractions, Argument::Float(probability))?;
     editor.convert(mask, editor.spec(input).scalar_type)
-}
-
-/// Fractions without 0.
-pub fn positive(editor: &mut Editor, fractions: ValueId) -> Result<ValueId, Reason> {
-    editor.map("clamp.default", fractions, vec![Argument::Float(LEAST), Argument::None])
 }

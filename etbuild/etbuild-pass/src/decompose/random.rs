@@ -3,11 +3,13 @@
 use et_core::ScalarType;
 use etbuild_ir::{Argument, TensorSpec, ValueId};
 
-use super::dropout::positive;
 use crate::Reason;
 use crate::edit::{Call, Dim, Editor, Rewritten};
 
 type Made = Result<ValueId, Reason>;
+
+/// The least number that stands for a fraction of 0.
+const LEAST: f64 = 1.0 / (1_u64 << 25) as f64;
 
 /// `rand_like(self)`.
 pub fn uniform_like(editor: &mut Editor, call: &Call) -> Rewritten {
@@ -142,7 +144,7 @@ pub fn exponential(editor: &mut Editor, call: &Call) -> Rewritten {
 
 fn exponential_of(editor: &mut Editor, fractions: ValueId) -> Made {
     // Never 0, as of PyTorch: programs divide by the results, and take logarithms of them.
-    let fractions = positive(editor, fractions)?;
+    let fractions = editor.map("clamp.default", fractions, vec![Argument::Float(LEAST), Argument::None])?;
     let rest = editor.apply("neg", fractions)?;
     let logarithm = editor.apply("log1p", rest)?;
     editor.apply("neg", logarithm)

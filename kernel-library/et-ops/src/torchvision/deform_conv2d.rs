@@ -107,7 +107,7 @@ impl Geometry {
         };
         let (axes, groups, offset_groups) = ([axis(0)?, axis(1)?], number(11)?, number(12)?);
         let [all, made] = [input.sizes[1], weight.sizes[0]];
-        let divides = |count: usize, by: usize| by > 0 && count % by == 0;
+        let divides = |count: usize, by: usize| by > 0 && count.is_multiple_of(by);
         let fits = divides(all, groups) && divides(made, groups) && divides(all, offset_groups);
         if !fits || all / groups != weight.sizes[1] {
             return Err(Error::InvalidArgument);
