@@ -28,6 +28,7 @@ REGISTERED_BY = {
         "executorch.exir.passes._quant_patterns_and_replacements",
     ),
     "torchao": ("torchao.quantization.quant_primitives",),
+    "torchvision": ("torchvision",),
 }
 
 

@@ -260,3 +260,34 @@ def advance(kept, fresh):
     if fresh.numel() > kept.numel() or fresh.dtype != kept.dtype:
         raise ValueError("another type, or more than there is room for")
     return torch.cat([kept.flatten()[fresh.numel():], fresh.flatten()]).view_as(kept)
+
+
+def philox(counter, key):
+    """A block of Philox 4x32-10."""
+    for _ in range(10):
+        left, right = counter[0] * 0xD2511F53, counter[2] * 0xCD9E8D57
+        counter = [right >> 32 ^ counter[1] ^ key[0], right % 2**32, left >> 32 ^ counter[3] ^ key[1], left % 2**32]
+        key = [(key[0] + 0x9E3779B9) % 2**32, (key[1] + 0xBB67AE85) % 2**32]
+    return counter
+
+
+def random_bits(state, number, count):
+    """Integers of 64 bits."""
+    seed, execution = (int(part) % 2**64 for part in state)
+    blocks = (philox([at, number, execution % 2**32, execution >> 32], [seed % 2**32, seed >> 32]) for at in range(count // 2 + 1))
+    return [block[at] << 32 | block[at + 1] for block in blocks for at in (0, 2)][:count]
+
+
+@operator("uniform(Tensor state, SymInt[] size, int number) -> Tensor")
+def uniform(state, size, number):
+    state, size = state.reshape(2), torch.Size(size)
+    bits = random_bits(state, number, size.numel())
+    return torch.tensor([(word >> 40) / 2**24 for word in bits]).reshape(size)
+
+
+@operator("normal(Tensor state, SymInt[] size, int number) -> Tensor")
+def normal(state, size, number):
+    state, size = state.reshape(2), torch.Size(size)
+    fractions = torch.tensor([(word >> 11) / 2**53 for word in random_bits(state, number, 2 * size.numel())], dtype=torch.float64)
+    distances, angles = (-2 * (1 - fractions[::2]).log()).sqrt(), 2 * torch.pi * fractions[1::2]
+    return (distances * angles.cos()).float().reshape(size)

@@ -27,6 +27,8 @@ pub struct ProgramSource {
     pub widens_halves: bool,
     /// The inputs that the program gets in another form than the model, by name.
     pub front_ends: BTreeMap<String, FrontEnd>,
+    /// The seed of random operators.
+    pub seed: u64,
     /// The quantization of weights and activations, if any.
     pub quantize: Option<QuantizeOptions>,
     /// The backends that get partitions.
@@ -113,8 +115,8 @@ impl ProgramSource {
             source => (matches!(source, Some(ModelSource::Checkpoint(..))), false),
         };
         let keeps_halves = is_checkpoint && self.quantize.is_some();
-        let front_ends = self.front_ends.clone();
-        Ok(LowerOptions { runtime: self.runtime, shared_state, widens_halves, keeps_halves, front_ends })
+        let (front_ends, seed) = (self.front_ends.clone(), self.seed);
+        Ok(LowerOptions { runtime: self.runtime, shared_state, widens_halves, keeps_halves, front_ends, seed })
     }
 
     fn model(&self, method: &str) -> Result<ModelSource, Blocked> {

@@ -308,10 +308,20 @@ impl Functionalizer<'_> {
     }
 }
 
+/// The name of an operator and of its overload.
+type Overload = (&'static str, &'static str);
+
+/// Operators, with overloads, whose functional equivalent has another name.
+const OTHER_NAMES: [(Overload, Overload); 2] =
+    [(("bernoulli_", "float"), ("bernoulli", "p")), (("normal_", "default"), ("normal_functional", "default"))];
+
 /// The functional operator: `add` for `add_`, with the same parameters and no view as result.
 fn functional(graph: &Graph, node: &Node, schema: &Schema<'_>) -> Result<OperatorName, ImportError> {
     let name = &node.operator;
-    let operator = name.name().strip_suffix('_').map(|stem| OperatorName::aten(stem, name.overload()));
+    let other = OTHER_NAMES.iter().find(|(written, _)| *written == (name.name(), name.overload()));
+    let same = name.name().strip_suffix('_').map(|stem| (stem, name.overload()));
+    let operator = other.map(|(_, functional)| *functional).or(same);
+    let operator = operator.map(|(name, overload)| OperatorName::aten(name, overload));
     let found = operator.filter(|_| name.namespace() == "aten").and_then(|operator| {
         let functional = schema::find(&operator)?;
         // Parameters may be renamed: `dropout_(self, p, train)` and `dropout(input, p, train)`.

@@ -3,6 +3,7 @@
 mod archive;
 mod argument;
 mod body;
+mod bound;
 mod earlier_expression;
 mod earlier_schema;
 mod exported;

@@ -20,6 +20,7 @@ const DEFINED: &[&str] = &[
     "prims",
     "quantized_decomposed",
     "torchao",
+    "torchvision",
 ];
 
 /// `namespace.name.overload`, such as `aten.conv2d.default`: the path in `torch.ops`.

@@ -26,6 +26,7 @@ mod legalize;
 mod pass;
 mod passes;
 mod preserve;
+mod random_state;
 mod runtime;
 mod survey;
 
@@ -38,6 +39,7 @@ pub use front_end::{
 };
 pub use pass::Pass;
 pub use passes::{CHECK_UPSTREAM, FOR_UPSTREAM, TO_CORE_ATEN, TO_EDGE, TO_FLOAT32, TO_LOWERED};
+pub use random_state::with_random_state;
 pub use runtime::Runtime;
 pub use survey::{Survey, survey};
 

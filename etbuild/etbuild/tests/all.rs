@@ -60,6 +60,7 @@ mod prebuilt;
 mod processors;
 mod quantize;
 mod quantized;
+mod random_numbers;
 mod recipes;
 mod recording;
 mod remote;

@@ -6,7 +6,7 @@
 //!  for example upstream's suite; `ETBUILD_CASES_OUT` names a folder for the outputs of each form and the reasons for
 //!  missing outputs.
 
-mod case;
+pub mod case;
 mod compare;
 
 use std::collections::BTreeMap;
@@ -47,7 +47,7 @@ fn cases(folder: &Path) -> Option<PathBuf> {
     if let Some(named) = std::env::var_os("ETBUILD_CASES") {
         return Some(named.into());
     }
-    let python = support::python::with("torch and safetensors")?;
+    let python = support::python::with("torch, torchvision and safetensors")?;
     let root = folder.join("cases");
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance/make_cases.py");
     Ran::of(Command::new(python).arg(script).arg(&root).env("OMP_NUM_THREADS", "1")).expect(0);

@@ -14,6 +14,7 @@ pub static OPERATORS: &[&Operator] = &[
     &crate::fourier::fft_c2c::FFT_C2C,
     &crate::fourier::fft_c2r::FFT_C2R,
     &crate::fourier::fft_r2c::FFT_R2C,
+    &crate::products::grouped_mm::GROUPED_MM,
     &crate::activations::log_softmax::LOG_SOFTMAX,
     &crate::normalization::native_batch_norm_legit::NATIVE_BATCH_NORM_LEGIT_NO_STATS,
     &crate::normalization::native_batch_norm_legit::NATIVE_BATCH_NORM_LEGIT,
@@ -323,11 +324,13 @@ pub static OPERATORS: &[&Operator] = &[
     &crate::etbuild::gated_delta::GATED_DELTA,
     &crate::signal::log_mel::LOG_MEL,
     &crate::linalg::exponential::MATRIX_EXP,
+    &crate::etbuild::normal::NORMAL,
     &crate::linalg::lu::PIVOT_ORDER,
     &crate::signal::pixels::PIXELS,
     &crate::etbuild::rotate::ROTATE,
     &crate::etbuild::selective_scan::SELECTIVE_SCAN,
     &crate::linalg::singular::SVD,
+    &crate::etbuild::uniform::UNIFORM,
     &crate::etbuild::write_cache::WRITE_CACHE,
     &crate::quantized::add::QUANTIZED_ADD,
     &crate::quantized::choose_qparams::CHOOSE_QPARAMS,
@@ -351,6 +354,9 @@ pub static OPERATORS: &[&Operator] = &[
     &crate::torchao::choose_qparams_affine::CHOOSE_QPARAMS_AFFINE,
     &crate::torchao::dequantize_affine::DEQUANTIZE_AFFINE,
     &crate::torchao::quantize_affine::QUANTIZE_AFFINE,
+    &crate::torchvision::deform_conv2d::DEFORM_CONV2D,
+    &crate::torchvision::nms::NMS,
+    &crate::torchvision::roi_align::ROI_ALIGN,
 ];
 
 /// Looks up an operator by the name of the out-variant, such as `aten::add.out`.

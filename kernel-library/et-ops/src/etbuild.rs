@@ -1,4 +1,4 @@
-//! `etbuild`: KV cache, RoPE and mixture-of-experts operators of language models that run in prefill chunks, for which ATen has no
+//! `etbuild`: random numbers of a seed, and KV cache, RoPE and mixture-of-experts operators of language models that run in prefill chunks, for which ATen has no
 //! operators.
 //!
 //! The operators of positions share two arguments: `start`, the token position of the first row, and `last`, the index of the last
@@ -17,6 +17,8 @@ pub mod choose_experts;
 pub mod conv_cache;
 pub mod expert_linear;
 pub mod gated_delta;
+pub mod normal;
 pub mod rotate;
 pub mod selective_scan;
+pub mod uniform;
 pub mod write_cache;

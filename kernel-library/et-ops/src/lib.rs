@@ -78,6 +78,8 @@ pub mod signal;
 pub mod special;
 #[cfg(feature = "torchao")]
 pub mod torchao;
+#[cfg(feature = "torchvision")]
+pub mod torchvision;
 #[cfg(feature = "views")]
 pub mod views;
 

@@ -5,6 +5,7 @@ mod distance;
 pub mod addmm;
 pub mod bmm;
 pub mod cdist_forward;
+pub mod grouped_mm;
 pub mod linear;
 pub mod mm;
 pub mod pdist_forward;

@@ -30,16 +30,20 @@ pub struct LowerOptions {
     pub keeps_halves: bool,
     /// The inputs that the program gets in another form than the model, by name.
     pub front_ends: BTreeMap<String, FrontEnd>,
+    /// The seed of random operators.
+    pub seed: u64,
 }
 
 impl Keyed for LowerOptions {
     fn key(&self, key: KeyBuilder) -> KeyBuilder {
-        let Self { runtime, shared_state, widens_halves, keeps_halves, front_ends } = self;
-        key.option("runtime", runtime.name())
+        let Self { runtime, shared_state, widens_halves, keeps_halves, front_ends, seed } = self;
+        let key = key
+            .option("runtime", runtime.name())
             .fact("shared state", Value::List(shared_state.iter().map(Value::from).collect()))
             .fact("halves stay", *keeps_halves)
             .fact("halves are widened", *widens_halves)
-            .option("inputs", front_ends_value(front_ends))
+            .option("inputs", front_ends_value(front_ends));
+        if *seed == 0 { key } else { key.option("seed", seed.to_string()) }
     }
 }
 
@@ -74,7 +78,7 @@ impl Action for Lower {
     const STAGE: Stage = Stage::Lower;
 
     fn run(&self, db: &dyn Db, products: &mut Products<'_>) -> Result<(), Vec<Diagnostic>> {
-        let LowerOptions { runtime, shared_state, widens_halves, keeps_halves, front_ends } = &self.options;
+        let LowerOptions { runtime, shared_state, widens_halves, keeps_halves, front_ends, seed } = &self.options;
         let ((_, mut program), mut weights) = self.program.load(db.world(), text::parse)?;
         share(&mut program, shared_state);
         if *widens_halves {
@@ -86,7 +90,12 @@ impl Action for Lower {
         }
         let aten = AtenProgram::verify(program).map_err(failure::violations)?;
         let aten = etbuild_pass::with_front_ends(aten, front_ends).map_err(super::failure::front_end)?;
-        let mut lowered = etbuild_pass::lower(aten, *runtime).map_err(super::failure::pass)?.into_program();
+        let mut lowered = etbuild_pass::lower(aten, *runtime).map_err(super::failure::pass)?;
+        // ExecuTorch's runtime has no kernels that take a state.
+        if *runtime == Runtime::Etbuild {
+            lowered = etbuild_pass::with_random_state(lowered, *seed).map_err(super::failure::pass)?;
+        }
+        let mut lowered = lowered.into_program();
         if !keeps_halves {
             widen(db.world(), &mut lowered, &mut weights);
         }

@@ -170,6 +170,7 @@ pub fn program_source(db: &dyn Db, recipe: &Recipe, operators: &Operators, targe
         runtime: runtime(recipe.runtime),
         widens_halves,
         front_ends: front_ends(recipe),
+        seed: recipe.export.seed.as_ref().map_or(0, |seed| seed.value),
         quantize: quantize_options(db, recipe),
         partition: PartitionOptions { compilers: compiler::digests(db.world(), &engines), engines, target },
     }

@@ -4,9 +4,8 @@ use etbuild_ir::{ConstantData, TensorSpec};
 
 use super::model::{Argument, InputSpec, Model, Named, Node};
 use super::spec::Layout;
-use super::symbol::Symbols;
 use super::weights::Weights;
-use super::{Bytes, archive, earlier_schema, model};
+use super::{Bytes, archive, bound, earlier_schema, model};
 use crate::ImportError;
 
 /// The graph that `torch.export` captured.
@@ -84,7 +83,7 @@ pub fn exported_graph(bytes: Bytes) -> Result<ExportedGraph, ImportError> {
 }
 
 fn nodes(model: &Model) -> Vec<ExportedNode> {
-    let (graph, symbols) = (&model.graph_module.graph, Symbols::new(&model.range_constraints));
+    let (graph, symbols) = (&model.graph_module.graph, bound::symbols(model));
     let spec = |name: &String| Some(Layout::read(name, graph.tensor_values.get(name)?, &symbols).ok()?.spec);
     let node = |node: &Node| {
         let results: Vec<String> = node.outputs.iter().flat_map(names).collect();
@@ -99,7 +98,7 @@ fn names(argument: &Argument) -> impl Iterator<Item = String> {
 }
 
 fn inputs(model: &Model) -> Result<Vec<ExportedInput>, ImportError> {
-    let symbols = Symbols::new(&model.range_constraints);
+    let symbols = bound::symbols(model);
     let tensor = |spec: &'_ InputSpec| match spec {
         InputSpec::UserInput { arg: Argument::AsTensor(Named { name }) } => Some(name.clone()),
         _ => None,
@@ -114,7 +113,7 @@ fn inputs(model: &Model) -> Result<Vec<ExportedInput>, ImportError> {
 }
 
 fn weights(archive: &archive::Archive, model: &Model) -> Result<Vec<ExportedWeight>, ImportError> {
-    let symbols = Symbols::new(&model.range_constraints);
+    let symbols = bound::symbols(model);
     let mut weights = Weights::open(archive)?;
     let specs = model.graph_module.signature.input_specs.iter();
     let named = specs.filter_map(|spec| Some((spec.weight()?.1, role(spec))));

@@ -6,6 +6,7 @@ use etbuild_ir::{Update, ValueId, ValueKind};
 
 use super::archive::Archive;
 use super::body::Body;
+use super::bound;
 use super::model::{Argument, InputSpec, Model, Named, OutputSpec};
 use super::symbol::Symbols;
 use super::weights::Weights;
@@ -18,7 +19,7 @@ use crate::schema::CustomSchemas;
 /// # Errors
 /// Every unsupported part of the program.
 pub fn build(archive: &Archive, model: &Model, custom: &CustomSchemas) -> Result<Captured, Vec<ImportError>> {
-    let symbols = Symbols::new(&model.range_constraints);
+    let symbols = bound::symbols(model);
     let weights = Weights::open(archive).map_err(|error| vec![error])?;
     let body = Body::new(&model.graph_module.graph, &symbols, custom);
     let mut builder = Builder { model, symbols: &symbols, weights, body, named: HashMap::new() };

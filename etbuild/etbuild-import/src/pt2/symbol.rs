@@ -24,6 +24,11 @@ impl Symbols {
         Self { ranges: constraints.iter().map(|(name, constraint)| (name.clone(), range(constraint))).collect() }
     }
 
+    /// Replaces the range of a symbol.
+    pub fn limit(&mut self, name: &str, range: Interval) {
+        self.ranges.insert(name.to_owned(), range);
+    }
+
     /// The range of an expression; `None` for an unsupported expression.
     pub fn range(&self, expression: &str) -> Option<Interval> {
         let mut reader = Reader { text: expression, symbols: self, depth: 0 };

@@ -1,15 +1,17 @@
 //! Operators with a second name.
 
-use etbuild_ir::Argument;
+use etbuild_ir::{Argument, OperatorName};
 
 use crate::Reason;
-use crate::edit::{Call, Editor, Rewritten};
+use crate::edit::{Call, Editor, Rewritten, Rule};
 
 /// Second names without overloads, sorted, with the first names.
 const NAMES: &[(&str, &str)] = &[
     ("__and__", "bitwise_and"),
     ("__or__", "bitwise_or"),
     ("__xor__", "bitwise_xor"),
+    ("_unsafe_index", "index"),
+    ("_unsafe_index_put", "index_put"),
     ("absolute", "abs"),
     ("arccos", "acos"),
     ("arccosh", "acosh"),
@@ -67,10 +69,19 @@ const NAMES: &[(&str, &str)] = &[
     ("true_divide", "div"),
 ];
 
+/// The rule of a second name.
+pub fn rule(operator: &OperatorName) -> Option<Rule> {
+    first_name(operator).map(|_| renamed as Rule)
+}
+
+fn first_name(operator: &OperatorName) -> Option<&'static str> {
+    let found = NAMES.binary_search_by(|(second, _)| (*second).cmp(operator.name()));
+    found.ok().and_then(|index| NAMES.get(index)).map(|(_, name)| *name)
+}
+
 /// The call with the first name.
-pub fn renamed(editor: &mut Editor, call: &Call) -> Rewritten {
-    let found = NAMES.binary_search_by(|(second, _)| (*second).cmp(call.operator.name()));
-    let (_, name) = found.ok().and_then(|index| NAMES.get(index)).ok_or(Reason::NoDecomposition)?;
+fn renamed(editor: &mut Editor, call: &Call) -> Rewritten {
+    let name = first_name(&call.operator).ok_or(Reason::NoDecomposition)?;
     let name = format!("{name}.{}", call.operator.overload());
     editor.call_many(&name, call.arguments.clone(), call.outputs.clone())
 }

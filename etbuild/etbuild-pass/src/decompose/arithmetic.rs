@@ -5,26 +5,6 @@ use etbuild_ir::Argument;
 use crate::Reason;
 use crate::edit::{Call, Editor, Rewritten};
 
-/// `__and__(self, other)`.
-pub fn bitwise_and(editor: &mut Editor, call: &Call) -> Rewritten {
-    renamed(editor, call, "bitwise_and.Tensor")
-}
-
-/// `__and__(self, number)`.
-pub fn bitwise_and_scalar(editor: &mut Editor, call: &Call) -> Rewritten {
-    renamed(editor, call, "bitwise_and.Scalar")
-}
-
-/// `__or__(self, other)`.
-pub fn bitwise_or(editor: &mut Editor, call: &Call) -> Rewritten {
-    renamed(editor, call, "bitwise_or.Tensor")
-}
-
-/// `__xor__(self, other)`.
-pub fn bitwise_xor(editor: &mut Editor, call: &Call) -> Rewritten {
-    renamed(editor, call, "bitwise_xor.Tensor")
-}
-
 /// `square(self)`.
 pub fn square(editor: &mut Editor, call: &Call) -> Rewritten {
     let input = editor.convert(call.value(0)?, call.output()?.scalar_type)?;
@@ -72,8 +52,4 @@ pub fn floor_quotient(editor: &mut Editor, call: &Call) -> Rewritten {
     let divisor = editor.operand(call.argument(1)?, call.output()?.scalar_type)?;
     *arguments.get_mut(1).ok_or(Reason::Arguments)? = Argument::Value(divisor);
     Ok(editor.keep(Call { operator: call.operator.clone(), arguments, outputs: call.outputs.clone() }))
-}
-
-fn renamed(editor: &mut Editor, call: &Call, name: &str) -> Rewritten {
-    Ok(vec![editor.call(name, call.arguments.clone(), call.output()?)?])
 }

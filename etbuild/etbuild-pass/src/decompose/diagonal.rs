@@ -132,3 +132,45 @@ pub fn cross(editor: &mut Editor, call: &Call) -> Rewritten {
     let second = editor.pair("mul", second[0], second[1])?;
     Ok(vec![editor.pair("sub", first, second)?])
 }
+
+/// `tril_indices(row, col, offset)` and `triu_indices(row, col, offset)`: the rows and the columns of a triangle.
+pub fn triangle(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (rows, columns, offset, output) = (call.int(0)?, call.int(1)?, call.int(2)?, call.output()?);
+    let is_lower = call.operator.name() == "tril_indices";
+    let inside = move |row: i64, column: i64| {
+        let distance = column - row;
+        if is_lower { distance <= offset } else { distance >= offset }
+    };
+    if rows.checked_mul(columns).is_none_or(|count| count > i64::from(i32::MAX)) {
+        return Err(Reason::Unsupported("indices of a triangle this large"));
+    }
+    let positions: Vec<(i64, i64)> = (0..rows)
+        .flat_map(|row| (0..columns).map(move |column| (row, column)))
+        .filter(|(row, column)| inside(*row, *column))
+        .collect();
+    if output.sizes.iter().map(|size| *size as usize).ne([2, positions.len()]) {
+        return Err(Reason::Arguments);
+    }
+    let rows = positions.iter().map(|(row, _)| *row as f64);
+    let columns = positions.iter().map(|(_, column)| *column as f64);
+    Ok(vec![editor.numbers(output, rows.chain(columns))?])
+}
+
+/// `logspace(start, end, steps, base)`: powers of the elements of `linspace`, counted from the nearer end.
+pub fn powers(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (start, end, base, output) = (call.number(0)?, call.number(1)?, call.number(3)?, call.output()?);
+    if output.is_dynamic() {
+        return Err(Reason::Dynamic);
+    }
+    let count = output.numel();
+    let [start, end] = if output.scalar_type.is_integer() { [start.trunc(), end.trunc()] } else { [start, end] };
+    let step = (end - start) / (count.max(2) - 1) as f64;
+    let exponent = move |index: usize| {
+        if index < count / 2 || count == 1 {
+            start + step * index as f64
+        } else {
+            end - step * (count - index - 1) as f64
+        }
+    };
+    Ok(vec![editor.numbers(output, (0..count).map(|index| base.powf(exponent(index))))?])
+}

@@ -2,6 +2,7 @@
 
 use etbuild_ir::{Argument, ValueId};
 
+use super::complex;
 use crate::Reason;
 use crate::edit::{Call, Editor, Rewritten};
 
@@ -91,11 +92,11 @@ pub fn heaviside(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![editor.choose(zero, values, step, output)?])
 }
 
-/// `angle(self)` of real numbers: pi below 0, else 0; NaN stays.
+/// `angle(self)`: of real numbers pi below 0, else 0; NaN stays.
 pub fn angle(editor: &mut Editor, call: &Call) -> Rewritten {
     let (given, output) = (call.value(0)?, call.output()?);
     if editor.spec(given).scalar_type.is_complex() {
-        return Err(Reason::Unsupported("`angle` of complex numbers"));
+        return complex::angle(editor, given);
     }
     let input = editor.convert(given, output.scalar_type)?;
     let below = editor.compare("lt.Scalar", input, Argument::Int(0))?;

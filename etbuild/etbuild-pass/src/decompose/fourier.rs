@@ -37,7 +37,7 @@ fn complex_to_complex(editor: &mut Editor, call: &Call, forward: bool) -> Rewrit
 }
 
 /// Real numbers as complex numbers; integers as `float32` first.
-fn as_complex(editor: &mut Editor, of: ValueId) -> Result<ValueId, Reason> {
+pub(super) fn as_complex(editor: &mut Editor, of: ValueId) -> Result<ValueId, Reason> {
     let scalar_type = editor.spec(of).scalar_type;
     if scalar_type.is_complex() {
         return Ok(of);
@@ -194,7 +194,7 @@ fn part(editor: &mut Editor, call: &Call, index: i64) -> Rewritten {
     Ok(vec![editor.call("select.int", arguments, output)?])
 }
 
-fn parts(editor: &mut Editor, input: ValueId, part: &TensorSpec) -> Result<ValueId, Reason> {
+pub(super) fn parts(editor: &mut Editor, input: ValueId, part: &TensorSpec) -> Result<ValueId, Reason> {
     let [sizes, least] = [&part.sizes, &part.least].map(|sizes| sizes.iter().copied().chain([2]).collect::<Vec<i32>>());
     let output = TensorSpec::contiguous(part.scalar_type, sizes).with_least(least);
     editor.call("view_as_real_copy.default", vec![Argument::Value(input)], output)

@@ -94,3 +94,24 @@ pub fn chunks(editor: &mut Editor, call: &Call) -> Rewritten {
     }
     Ok(vec![editor.cat(parts, dim + 1, output)?])
 }
+
+/// `pad_sequence(sequences, batch_first, padding_value, padding_side)`: sequences of the longest length along a new dimension.
+pub fn padded(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (sequences, output) = (call.values(0)?, call.output()?);
+    let is_left = matches!(call.argument(3)?, Argument::Text(side) if side == "left");
+    let batch_dim = i64::from(!call.flag(1)?);
+    let longest = *output.sizes.get(1 - batch_dim as usize).ok_or(Reason::Arguments)?;
+    let mut padded = Vec::new();
+    for sequence in sequences {
+        let mut spec = editor.spec(sequence).clone();
+        let length = *editor.static_sizes(sequence)?.first().ok_or(Reason::Arguments)?;
+        spec.set_size(0, longest).ok_or(Reason::Arguments)?;
+        let missing = i64::from(longest - length);
+        let mut pads = vec![0; 2 * spec.rank()];
+        let end = pads.len() - if is_left { 2 } else { 1 };
+        pads[end] = missing;
+        let arguments = vec![Argument::Value(sequence), Argument::Ints(pads), call.argument(2)?.clone()];
+        padded.push(editor.call("constant_pad_nd.default", arguments, spec)?);
+    }
+    Ok(vec![editor.call("stack.default", vec![Argument::values(padded), Argument::Int(batch_dim)], output)?])
+}

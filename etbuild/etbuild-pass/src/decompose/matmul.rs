@@ -2,11 +2,15 @@
 
 use etbuild_ir::{Argument, ValueId};
 
+use super::complex;
 use crate::Reason;
 use crate::edit::{Call, Dim, Editor, Rewritten};
 
 /// `matmul(self, other)`: a vector is a matrix with a single row on the left, and with a single column on the right.
 pub fn matmul(editor: &mut Editor, call: &Call) -> Rewritten {
+    if let Some(made) = complex::matrix_product(editor, call)? {
+        return Ok(vec![made]);
+    }
     let (left, right) = (call.value(0)?, call.value(1)?);
     let vectors = [left, right].map(|id| editor.spec(id).rank() == 1);
     let (left, right) = (as_row(editor, left)?, as_column(editor, right)?);

@@ -155,3 +155,18 @@ pub fn chain(editor: &mut Editor, call: &Call) -> Rewritten {
     })?;
     Ok(vec![product])
 }
+
+/// `_grouped_mm(self, mat2, offs, bias, out_dtype)`: without ends of groups a product per group.
+pub fn grouped(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (left, right, output) = (call.value(0)?, call.value(1)?, call.output()?);
+    if call.optional_value(3)?.is_some() {
+        return Err(Reason::Unsupported("`_grouped_mm` with a bias"));
+    }
+    if output.scalar_type != editor.spec(left).scalar_type {
+        return Err(Reason::Unsupported("`_grouped_mm` with an output of another type"));
+    }
+    if call.optional_value(2)?.is_none() {
+        return Ok(vec![editor.call("bmm.default", [left, right].map(Argument::Value).to_vec(), output)?]);
+    }
+    Ok(editor.keep(call.clone()))
+}

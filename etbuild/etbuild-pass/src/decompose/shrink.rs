@@ -43,12 +43,3 @@ pub fn softshrink(editor: &mut Editor, call: &Call) -> Rewritten {
     let middle = editor.map("clamp.default", input, [-bound, bound].map(Argument::Float).to_vec())?;
     Ok(vec![editor.pair("sub", input, middle)?])
 }
-
-/// `rrelu(self, lower, upper, training, ...)` at inference: a leaky `relu` with the mean slope.
-pub fn rrelu(editor: &mut Editor, call: &Call) -> Rewritten {
-    if call.flag(3)? {
-        return Err(crate::Reason::Training);
-    }
-    let slope = f64::midpoint(call.number(1)?, call.number(2)?);
-    Ok(vec![editor.map("leaky_relu.default", call.value(0)?, vec![Argument::Float(slope)])?])
-}

@@ -42,6 +42,9 @@ pub struct Export {
     /// The type of the computation of a model with `float16` or `bfloat16` tensors on backends; `float32` if omitted. Inputs and outputs keep the model's types.
     #[serde(default)]
     pub precision: Option<Spanned<Precision>>,
+    /// The seed of the program's random operators, such as `torch.rand` and dropout in training mode. Nodes and executions draw different numbers, the same in each build and on each target. 0 if omitted.
+    #[serde(default)]
+    pub seed: Option<Spanned<u64>>,
     /// The arguments of the Python function, by parameter name: numbers, booleans, texts, or lists of these types.
     #[serde(default)]
     pub arguments: BTreeMap<String, Spanned<FixedValue>>,

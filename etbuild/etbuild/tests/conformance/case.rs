@@ -66,7 +66,15 @@ impl Laboratory {
 
     /// The outputs of a case, or the reason for missing outputs.
     pub fn run(&self, case: &Case) -> Result<Named<Array>, String> {
-        let file = program_file(&self.world, &case.folder.join("model.pt2"), &self.options);
+        let mut module = self.module(&case.folder.join("model.pt2"))?;
+        let inputs = case.read("inputs.safetensors");
+        let inputs = SafeTensors::parse(&inputs).map_err(|error| format!("inputs: {error}"))?;
+        module.run(&inputs.tensors).map_err(|error| format!("run: {error}"))
+    }
+
+    /// The program of an archive, or the reason why there is none.
+    pub fn module(&self, model: &Path) -> Result<Module, String> {
+        let file = program_file(&self.world, model, &self.options);
         let file = file.map_err(|problems| said(&problems))?;
         let names = input_names(&file);
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -80,10 +88,7 @@ impl Laboratory {
             Kernels::Lookup(&kernel),
             &Engines::new(ENGINES, 1),
         );
-        let mut module = module.map_err(|error| format!("load: {error}"))?.with_input_names(&names);
-        let inputs = case.read("inputs.safetensors");
-        let inputs = SafeTensors::parse(&inputs).map_err(|error| format!("inputs: {error}"))?;
-        module.run(&inputs.tensors).map_err(|error| format!("run: {error}"))
+        Ok(module.map_err(|error| format!("load: {error}"))?.with_input_names(&names))
     }
 }
 

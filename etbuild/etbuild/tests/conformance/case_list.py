@@ -3,6 +3,7 @@
 import torch
 import torch.ao.quantization.fx._decomposed  # noqa: F401 (the operators `quantized_decomposed`)
 import torch.nn.functional as F
+import torchvision.ops as vision
 from torch import nn
 
 BOOL, U8, I8, I16, I32, I64 = torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64
@@ -733,9 +734,167 @@ classification = {
     "cross_entropy_of_probabilities": lambda: (F.cross_entropy, x(4, 5), torch.softmax(x(4, 5), 1)),
 }  # fmt: skip
 
+def pairs(*shape):
+    """The parts of complex numbers."""
+    return x(*shape, 2)
+
+
+def complex_function(function):
+    """A function of complex tensors as one of their parts."""
+    def of_parts(*parts):
+        result = function(*(torch.view_as_complex(part) for part in parts))
+        return torch.view_as_real(result) if result.is_complex() else result
+    return of_parts
+
+
+class RotaryEmbedding(nn.Module):
+    """The rotation of queries and keys by complex numbers, as in the first Llama."""
+
+    def __init__(self):
+        super().__init__()
+        angles = torch.outer(torch.arange(8).float(), 1.0 / 100 ** (torch.arange(4) / 4))
+        self.register_buffer("freqs_cis", torch.polar(torch.ones_like(angles), angles))
+
+    def rotated(self, a):
+        turned = torch.view_as_complex(a.float().reshape(*a.shape[:-1], -1, 2)) * self.freqs_cis.view(1, 8, 1, 4)
+        return torch.view_as_real(turned).flatten(3).type_as(a)
+
+    def forward(self, queries, keys):
+        return self.rotated(queries), self.rotated(keys)
+
+
+complex_numbers = {
+    "rotary_embedding": lambda: (RotaryEmbedding(), x(2, 8, 3, 8), x(2, 8, 1, 8)),
+    "rotary_embedding_of_halves": lambda: (RotaryEmbedding(), x(1, 8, 2, 8, dtype=BF16), x(1, 8, 1, 8, dtype=BF16)),
+    "mul": lambda: (complex_function(torch.mul), pairs(3, 4), pairs(4)),
+    "add": lambda: (complex_function(torch.add), pairs(3, 1), pairs(4)),
+    "add_alpha": lambda: (complex_function(lambda a, b: torch.add(a, b, alpha=2.5)), pairs(3, 4), pairs(4)),
+    "sub": lambda: (complex_function(torch.sub), pairs(3, 4), pairs(4)),
+    "div": lambda: (complex_function(torch.div), pairs(3, 4), pairs(3, 1)),
+    "div_large_and_small": lambda: (complex_function(torch.div), pairs(6) * 1e30, torch.tensor([[1e30, 1], [1, -1e30], [1e-30, 1e-30], [0, 1], [1, 0], [-2, 0.0]])),
+    "div_by_zero": lambda: (complex_function(torch.div), pairs(1), torch.zeros(1, 2)),
+    "real_operands": lambda: (lambda a, b: tuple(torch.view_as_real(each) for each in (
+        torch.view_as_complex(a) * b, b - torch.view_as_complex(a), torch.view_as_complex(a) / b, b / torch.view_as_complex(a), b + torch.view_as_complex(a))),
+        pairs(3, 4), x(4)),
+    "numbers": lambda: (complex_function(lambda a: (2 * a + 1) / 3 - 0.5), pairs(3, 4)),
+    "negative": lambda: (complex_function(torch.neg), pairs(3, 4)),
+    "conjugate": lambda: (complex_function(lambda a: a.conj().resolve_conj() * a), pairs(3, 4)),
+    "abs": lambda: (complex_function(torch.abs), pairs(3, 4)),
+    "angle": lambda: (complex_function(torch.angle), pairs(3, 4)),
+    "exp": lambda: (complex_function(torch.exp), pairs(3, 4)),
+    "sum": lambda: (complex_function(lambda a: a.sum(1)), pairs(3, 4)),
+    "sum_and_mean_of_all": lambda: (complex_function(lambda a: a.sum() * a.mean()), pairs(3, 4)),
+    "parts": lambda: (lambda a, b: (torch.complex(a, b).real + 1, torch.complex(a, b).conj().imag * 2), x(3, 4), x(4)),
+    "polar": lambda: (lambda a, b: torch.view_as_real(torch.polar(a, b)), positive(3, 4), x(3, 4)),
+    "double": lambda: (complex_function(lambda a, b: a * b / (a + b)), x(3, 2, dtype=F64), x(3, 2, dtype=F64)),
+    "shapes": lambda: (complex_function(lambda a, b: torch.cat([a.transpose(0, 1), b[1:].expand(2, -1, -1).sum(0)]) * b[0, 1]), pairs(3, 4), pairs(5, 3)),
+    "matmul": lambda: (complex_function(torch.matmul), pairs(2, 3, 4), pairs(4, 5)),
+}  # fmt: skip
+
+
+def ends(*positions):
+    return torch.tensor(positions, dtype=I32)
+
+
+class Experts(nn.Module):
+    """A mixture of experts that sorts tokens by their expert."""
+
+    def __init__(self, experts=3, width=8, inner=16):
+        super().__init__()
+        self.router = nn.Linear(width, experts)
+        self.up = nn.Parameter(torch.randn(experts, width, inner) / 4)
+        self.down = nn.Parameter(torch.randn(experts, inner, width) / 4)
+
+    def forward(self, a):
+        weight, chosen = self.router(a).softmax(-1).max(-1)
+        order = chosen.argsort(stable=True)
+        counts = (chosen[:, None] == torch.arange(self.up.shape[0])).sum(0)
+        offs = counts.cumsum(0).to(I32)
+        inner = F.silu(F.grouped_mm(a[order], self.up, offs=offs))
+        outer = F.grouped_mm(inner, self.down, offs=offs)
+        return torch.zeros_like(a).index_copy(0, order, outer) * weight[:, None]
+
+
+grouped_products = {
+    "rows": lambda: (lambda a, b, o: F.grouped_mm(a, b, offs=o), x(16, 8), x(3, 8, 12), ends(4, 4, 16)),
+    "rows_bfloat16": lambda: (lambda a, b, o: F.grouped_mm(a, b, offs=o), x(16, 8, dtype=BF16), x(3, 8, 16, dtype=BF16), ends(4, 9, 16)),
+    "rows_transposed_weights": lambda: (lambda a, b, o: F.grouped_mm(a, b.transpose(-2, -1), offs=o), x(16, 8), x(3, 12, 8), ends(1, 9, 16)),
+    "columns": lambda: (lambda a, b, o: F.grouped_mm(a, b, offs=o), x(3, 8, 12), x(12, 16), ends(4, 9, 16)),
+    "inner": lambda: (lambda a, b, o: F.grouped_mm(a, b, offs=o), x(8, 16), x(16, 12), ends(4, 4, 16)),
+    "inner_half": lambda: (lambda a, b, o: F.grouped_mm(a, b, offs=o), x(8, 16, dtype=F16), x(16, 8, dtype=F16), ends(4, 9, 16)),
+    "batch": lambda: (lambda a, b: F.grouped_mm(a, b), x(3, 5, 8), x(3, 8, 12)),
+    "batch_bfloat16": lambda: (lambda a, b: F.grouped_mm(a, b), x(3, 16, 8, dtype=BF16), x(3, 8, 16, dtype=BF16)),
+    "experts": lambda: (Experts(), x(12, 8)),
+}  # fmt: skip
+
+filters = {
+    "hann": lambda: (lambda a: (a * torch.hann_window(16), torch.hann_window(9, periodic=False), torch.hann_window(1), torch.hann_window(16, dtype=F64)), x(16)),
+    "hamming": lambda: (lambda a: (a * torch.hamming_window(16), torch.hamming_window(9, False), torch.hamming_window(7, True, 0.5), torch.hamming_window(8, False, 0.6, 0.4)), x(16)),
+    "blackman": lambda: (lambda a: (a * torch.blackman_window(16), torch.blackman_window(9, periodic=False)), x(16)),
+    "bartlett": lambda: (lambda a: (a * torch.bartlett_window(16), torch.bartlett_window(9, periodic=False)), x(16)),
+    "kaiser": lambda: (lambda a: (a * torch.kaiser_window(16), torch.kaiser_window(9, False), torch.kaiser_window(16, True, beta=8.5)), x(16)),
+    "general_cosine": lambda: (lambda a: a * torch.signal.windows.general_cosine(16, a=[0.46, 0.23, 0.31]), x(16)),
+    "istft": lambda: (lambda a, w: torch.istft(torch.view_as_complex(a), 16, 4, window=w), x(2, 9, 20, 2), torch.hann_window(16)),
+    "istft_length": lambda: (lambda a: torch.istft(torch.view_as_complex(a), 16, 5, 12, torch.hamming_window(12), normalized=True, length=70), x(9, 15, 2)),
+    "istft_longer": lambda: (lambda a: torch.istft(torch.view_as_complex(a), 16, 4, length=90, center=False), x(2, 9, 20, 2)),
+    "istft_all_bins": lambda: (lambda a, w: torch.istft(torch.stft(a, 16, 4, window=w, onesided=False, return_complex=True), 16, 4, window=w, onesided=False), x(80), torch.hann_window(16)),
+    "stft_and_back": lambda: (lambda a, w: torch.istft(torch.stft(a, 16, 4, window=w, return_complex=True) * 0.5, 16, 4, window=w, length=80), x(2, 80), torch.hann_window(16)),
+}  # fmt: skip
+
+conveniences = {
+    "affine_grid": lambda: (lambda a, b: (F.affine_grid(a, (2, 3, 4, 5)), F.affine_grid(a, (2, 3, 4, 1), align_corners=True), F.affine_grid(b, (2, 3, 4, 5, 6), align_corners=True)), x(2, 2, 3), x(2, 3, 4)),
+    "spatial_transformer": lambda: (lambda a, t: F.grid_sample(a, F.affine_grid(t, a.size(), False), align_corners=False), x(2, 3, 4, 5), x(2, 2, 3)),
+    "affine_grid_half": lambda: (lambda a: F.affine_grid(a, (2, 3, 4, 5)), x(2, 2, 3, dtype=F64)),
+    "tril_indices": lambda: (lambda a: (a[tuple(torch.tril_indices(4, 5))], torch.tril_indices(4, 3, 1), torch.tril_indices(3, 4, -2, dtype=I32)), x(4, 5)),
+    "triu_indices": lambda: (lambda a: (a[tuple(torch.triu_indices(4, 5))], torch.triu_indices(4, 3, 1), torch.triu_indices(3, 4, -2, dtype=I32)), x(4, 5)),
+    "logspace": lambda: (lambda a: (a * torch.logspace(0, 2, 7), torch.logspace(-1, 1, 4, base=3.0), torch.logspace(0, 3, 4, dtype=I64), torch.logspace(2, 3, 1)), x(7)),
+    "vander": lambda: (lambda a: (torch.vander(a), torch.vander(a, 3, True), torch.vander(a, 1)), x(5)),
+    "vander_of_integers": lambda: (lambda a: torch.vander(a, 4), x(5, dtype=I64)),
+    "chain_matmul": lambda: (lambda a, b, c: torch.chain_matmul(a, b, c), x(3, 4), x(4, 5), x(5, 2)),
+    "chain_of_one": lambda: (lambda a: torch.chain_matmul(a) + 1, x(3, 4)),
+    "multi_dot_matrices": lambda: (lambda a, b, c, d: torch.linalg.multi_dot([a, b, c, d]), x(3, 4), x(4, 5), x(5, 2), x(2)),
+    "pad_sequence": lambda: (lambda a, b, c: nn.utils.rnn.pad_sequence([a, b, c], batch_first=True, padding_value=7.0), x(3, 4), x(5, 4), x(1, 4)),
+    "pad_sequence_left": lambda: (lambda a, b: nn.utils.rnn.pad_sequence([a, b], padding_side="left"), x(3, dtype=I64), x(5, dtype=I64)),
+    "unsafe_index": lambda: (lambda a, i: torch.ops.aten._unsafe_index(a, [None, i]), x(3, 4), torch.tensor([1, -1, 0])),
+    "unsafe_index_put": lambda: (lambda a, i, b: (torch.ops.aten._unsafe_index_put(a, [i], b, True), torch.ops.aten._unsafe_index_put(a, [None, i], b[:, :2])), x(2, 4), torch.tensor([1, 0]), x(2, 4)),
+    "unsafe_masked_index": lambda: (lambda a, m, i: torch.ops.aten._unsafe_masked_index(a, m, [i], 5.0), x(4), torch.tensor([True, False, True]), torch.tensor([1, 9, 3])),
+    "unsafe_masked_index_put": lambda: (lambda a, m, i, b: torch.ops.aten._unsafe_masked_index_put_accumulate(a, m, [i], b), x(4), torch.tensor([True, False, True]), torch.tensor([1, 9, 1]), x(3)),
+    "fake_quantize": lambda: (lambda a: (torch.fake_quantize_per_tensor_affine(a, 0.1, 3, -128, 127), torch.fake_quantize_per_tensor_affine(a, 0.02, 0, 0, 15)), x(3, 40)),
+    "fake_quantize_by_tensors": lambda: (lambda a, s, z: torch.fake_quantize_per_tensor_affine(a, s, z, 0, 255), x(3, 40), torch.tensor(0.1), torch.tensor(100, dtype=I32)),
+    "fake_quantize_channels": lambda: (lambda a, s, z: torch.fake_quantize_per_channel_affine(a, s, z, 1, 0, 255), x(30, 4, 2), torch.rand(4) / 10 + 0.01, ends(1, 22, 133, 4)),
+    "fake_quantize_channels_in_floats": lambda: (lambda a, s, z: torch.fake_quantize_per_channel_affine(a, s, z, 0, -8, 7), x(4, 30), torch.rand(4) / 10 + 0.01, torch.tensor([0.0, 1.0, -2.0, 3.0])),
+}  # fmt: skip
+
+def boxes(count, size=10.0):
+    """Boxes in a square, by their edges."""
+    corner = torch.rand(count, 2) * size
+    return torch.cat([corner, corner + torch.rand(count, 2) * size / 2 + 0.1], 1)
+
+
+def best_boxes(a, scores):
+    """The chosen boxes with their scores, as detectors go on with them."""
+    kept = vision.nms(a, scores, 0.3)
+    return a[kept], scores[kept]
+
+
+detection = {
+    "nms": lambda: (lambda a, s: vision.nms(a, s, 0.3), boxes(40), torch.rand(40)),
+    "nms_double": lambda: (lambda a, s: vision.nms(a, s, 0.1), boxes(30).double(), torch.rand(30, dtype=F64)),
+    "nms_equal_scores": lambda: (lambda a, s: vision.nms(a, s, 0.5), boxes(30), torch.randint(0, 3, (30,)) / 4),
+    "nms_of_classes": lambda: (lambda a, s, c: vision.batched_nms(a, s, c, 0.4), boxes(40), torch.rand(40), index(3, 40)),
+    "best_boxes": lambda: (best_boxes, boxes(40), torch.rand(40)),
+    "roi_align": lambda: (lambda a, b: vision.roi_align(a, [b[:3], b[3:]], (3, 4), 0.5), x(2, 3, 12, 10), boxes(7, 15)),
+    "roi_align_samples": lambda: (lambda a, b: vision.roi_align(a, b, 5, 1.0, 2, True), x(2, 3, 12, 10), torch.cat([index(2, 6, 1).float(), boxes(6, 14) - 3], 1)),
+    "roi_align_double": lambda: (lambda a, b: vision.roi_align(a, b, 2, 0.25, -1, True), x(1, 2, 8, 8, dtype=F64), torch.cat([torch.zeros(4, 1), boxes(4, 40)], 1).double()),
+    "deform_conv2d": lambda: (vision.DeformConv2d(3, 4, 3, padding=1), x(2, 3, 6, 7), x(2, 18, 6, 7)),
+    "deform_conv2d_mask": lambda: (vision.DeformConv2d(4, 6, (3, 2), stride=2, padding=(1, 0), dilation=(1, 2), groups=2), x(2, 4, 9, 8), x(2, 24, 5, 3) * 2, torch.rand(2, 12, 5, 3)),
+    "deform_conv2d_double": lambda: (lambda a, o, w: vision.deform_conv2d(a, o, w), x(1, 2, 5, 5, dtype=F64), x(1, 8, 4, 4, dtype=F64), x(3, 2, 2, 2, dtype=F64)),
+}  # fmt: skip
+
 CASES = {
     "elementwise": elementwise, "binary": binary, "reduce": reduce, "shape": shape, "create": create,
     "indexing": indexing, "writes": writes, "products": products, "images": images, "sequences": sequences,
     "composite": composite, "losses": losses, "classification": classification, "special_functions": special_functions,
     "ordered": ordered, "reductions_by_index": reductions_by_index, "linear_algebra": linear_algebra, "signals": signals,
+    "complex_numbers": complex_numbers, "grouped_products": grouped_products, "filters": filters, "conveniences": conveniences, "detection": detection,
 }  # fmt: skip

@@ -1,6 +1,6 @@
 """Records single operators and layers: the archive that torch.export makes, inputs, and what eager mode computes.
 
-    python make_cases.py FOLDER [PART OF A NAME]            (torch, safetensors)
+    python make_cases.py FOLDER [PART OF A NAME]            (torch, torchvision, safetensors)
 
 FOLDER/<suite>/<case>/ gets model.pt2, inputs.safetensors, outputs.safetensors and case.json with the tolerances.
 """

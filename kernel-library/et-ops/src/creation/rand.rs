@@ -1,12 +1,10 @@
 //! `aten::rand`: numbers from 0 up to and without 1, all equally likely. The caller chooses the type.
 
-use et_core::{Element, Output};
-
 use crate::family::fill;
-use crate::family::random::Random;
+use crate::family::random::{Random, uniform};
 use crate::prelude::*;
 
-/// `torch.rand`. Every call gives the same numbers.
+/// `torch.rand` in programs for ExecuTorch's runtime. Every call gives the same numbers: programs for our runtime draw with `etbuild::uniform`.
 #[cfg(feature = "catalogue")]
 pub const RAND: Operator = Operator {
     schema: "aten::rand.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)",
@@ -30,20 +28,7 @@ pub const RAND: Operator = Operator {
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let out = args.tensor(1)?;
     out.resize(&fill::sizes(args, 0)?)?;
-    dispatch!(D, out.scalar_type(), floats, T => uniform(out.output::<T>()?))
-}
-
-fn uniform<T: Element>(elements: Output<'_, T>) -> Result<()> {
-    // The number of bits that the dtype holds between 1/2 and 1, so that no number is rounded up to 1.
-    let precision = match T::TYPE {
-        ScalarType::Double => 53,
-        ScalarType::Float => 24,
-        ScalarType::Half => 11,
-        _ => 8,
-    };
-    let mut random = Random::new();
-    (0..elements.len()).for_each(|index| elements.set(index, T::from_f64(random.fraction_of(precision))));
-    Ok(())
+    dispatch!(D, out.scalar_type(), floats, T => uniform(out.output::<T>()?, Random::new(0, 0, 0)))
 }
 
 #[cfg(all(test, feature = "std"))]

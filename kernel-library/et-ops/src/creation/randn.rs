@@ -1,13 +1,10 @@
 //! `aten::randn`: numbers of the standard normal distribution. The caller chooses the type.
 
-use et_core::{Element, Output};
-
 use crate::family::fill;
-use crate::family::random::Random;
-use crate::math::Math;
+use crate::family::random::{Random, normal};
 use crate::prelude::*;
 
-/// `torch.randn`. Every call gives the same numbers.
+/// `torch.randn` in programs for ExecuTorch's runtime. Every call gives the same numbers: programs for our runtime draw with `etbuild::normal`.
 #[cfg(feature = "catalogue")]
 pub const RANDN: Operator = Operator {
     schema: "aten::randn.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)",
@@ -31,18 +28,7 @@ pub const RANDN: Operator = Operator {
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let out = args.tensor(1)?;
     out.resize(&fill::sizes(args, 0)?)?;
-    dispatch!(D, out.scalar_type(), floats, T => normal(out.output::<T>()?))
-}
-
-/// Box and Muller's method: a random direction, and a distance whose square is exponentially distributed.
-fn normal<T: Element>(elements: Output<'_, T>) -> Result<()> {
-    let mut random = Random::new();
-    for index in 0..elements.len() {
-        let distance = Math::sqrt(-2.0 * Math::ln(1.0 - random.fraction()));
-        let angle = core::f64::consts::TAU * random.fraction();
-        elements.set(index, T::from_f64(distance * Math::cos(angle)));
-    }
-    Ok(())
+    dispatch!(D, out.scalar_type(), floats, T => normal(out.output::<T>()?, Random::new(0, 0, 0)))
 }
 
 #[cfg(all(test, feature = "std"))]

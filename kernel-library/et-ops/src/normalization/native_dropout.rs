@@ -59,7 +59,7 @@ pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
 fn dropped<T: Opmath>(args: &Args<'_, '_>) -> Result<()> {
     let [input, out, mask] = [args.tensor(0)?, args.tensor(3)?, args.tensor(4)?];
     let (from, to, kept) = (input.input::<T>()?, out.output::<T>()?, mask.output::<bool>()?);
-    let (chance, mut random) = (chance_of_dropping(args)?, Random::new());
+    let (chance, mut random) = (chance_of_dropping(args)?, Random::new(0, 0, 0));
     let scale = if chance < 1.0 { T::Math::from_f64(1.0 / (1.0 - chance)) } else { T::Math::ZERO };
     for [from_at, to_at, mask_at] in Walk::new(&input.shape(), [&input, &out, &mask])? {
         let keep = random.fraction() >= chance;

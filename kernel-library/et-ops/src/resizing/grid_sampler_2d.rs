@@ -190,11 +190,15 @@ fn clip<M: Math>(at: M, size: usize) -> M {
 }
 
 /// A channel of an image.
-struct Plane<'a, T> {
-    from: Input<'a, T>,
-    image: Volume,
-    start: usize,
-    border: Border,
+pub(crate) struct Plane<'a, T> {
+    /// The elements of the whole tensor.
+    pub from: Input<'a, T>,
+    /// The layout of the tensor.
+    pub image: Volume,
+    /// The offset of the first pixel.
+    pub start: usize,
+    /// What lies outside.
+    pub border: Border,
 }
 
 impl<T: Opmath> Plane<'_, T>
@@ -219,7 +223,8 @@ where
         self.pixel(self.inside(at).map(Math::round_ties_even))
     }
 
-    fn linear(&self, at: [T::Math; 2]) -> T::Math {
+    /// The blend of the four pixels around a position.
+    pub(crate) fn linear(&self, at: [T::Math; 2]) -> T::Math {
         let at = self.inside(at);
         let first = at.map(Math::floor);
         let weights = [0, 1].map(|dim| [T::Math::ONE - (at[dim] - first[dim]), at[dim] - first[dim]]);

@@ -135,3 +135,14 @@ pub fn powers(editor: &mut Editor, call: &Call) -> Rewritten {
     let joined = editor.cat(vec![ones, wide], sizes.len(), output)?;
     Ok(vec![editor.map("cumprod.default", joined, vec![Argument::Int(sizes.len() as i64), Argument::None])?])
 }
+
+/// `vander(x, N, increasing)`: the powers of each element, by default the highest first.
+pub fn powers_of_vector(editor: &mut Editor, call: &Call) -> Rewritten {
+    let output = call.output()?;
+    let arguments = call.arguments.iter().take(2).cloned().collect();
+    let powers = editor.call("linalg_vander.default", arguments, output)?;
+    if call.flag(2)? {
+        return Ok(vec![powers]);
+    }
+    Ok(vec![editor.map("flip.default", powers, vec![Argument::Ints(vec![1])])?])
+}
