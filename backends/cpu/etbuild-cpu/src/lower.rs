@@ -3,6 +3,7 @@
 mod attention;
 mod axes;
 mod conv2d;
+mod convolution;
 mod dynamic;
 mod elementwise;
 mod embedding_bag;
@@ -136,7 +137,7 @@ static RULES: &[Rule] = &[
     Rule::new("aten.clamp.default", capability::clamp, clamp),
     Rule::view("aten.clone.default", view::identity),
     Rule::new("aten.constant_pad_nd.default", capability::padding, view::identity),
-    Rule::new("aten.convolution.default", capability::convolution, conv2d::convolution),
+    Rule::new("aten.convolution.default", capability::convolution, convolution::convolution),
     elementwise!("aten.div.Scalar", operands, binary Div),
     elementwise!("aten.div.Tensor", operands, binary Div),
     Rule::new("aten.embedding.default", capability::embedding, view::embedding),

@@ -9,7 +9,7 @@ use etbuild_weights::reals;
 
 use crate::builder::{Builder, place, rows, slot};
 use crate::channels::{self, accumulator_scales, int32_bias};
-use crate::lower::{Lowered, transposed, volume, window};
+use crate::lower::{Lowered, window};
 use crate::tensor::{Buffer, Tensor};
 use crate::{Problem, constant};
 
@@ -26,17 +26,8 @@ pub struct Input {
 /// Weights, the form that the GEMM reads, and the name of the weights of an adapter.
 pub type Unpacked = (ConstantData, Form, Option<String>);
 
-/// Convolution of every kind.
-pub fn convolution(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
-    match (call.flag(6)?, call.output_sizes()?.len()) {
-        (true, _) => transposed::convolution(builder, &call),
-        (false, 5) => volume::convolution(builder, &call),
-        (false, _) => of_images(builder, &call),
-    }
-}
-
-/// Convolution; a one-dimensional convolution has images of height 1.
-fn of_images(builder: &mut Builder<'_>, call: &Call<'_>) -> Lowered {
+/// Convolution of images; a one-dimensional convolution has images of height 1.
+pub fn convolution(builder: &mut Builder<'_>, call: &Call<'_>) -> Lowered {
     let int8 = int8_weights(builder, call)?;
     let input = match &int8 {
         Some(_) => builder.stored(call.value(0)?)?,
