@@ -67,6 +67,7 @@ const READ: &[Read] = &[
     ("export.npu_context", Hosted, &["partition=[qnn]"], &["", "export.npu_context=1 MiB", "export.npu_context=1 GiB"]),
     ("export.precision", Prepared, &["model.pt2=HALF"], &[]),
     ("export.prefill", Checkpoint, &[], &["", "export.prefill=16", "export.prefill=32"]),
+    ("export.seed", Hosted, &[], &["", "export.seed=1", "export.seed=2"]),
     ("export.speculate", Checkpoint, &[], &["", "export.speculate=4", "export.speculate=8"]),
     ("export.weights", Hosted, &[], &[]),
     ("export.word_timestamps", Ears, &[], &["", "export.word_timestamps=true"]),
