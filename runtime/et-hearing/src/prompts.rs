@@ -32,6 +32,10 @@ impl VisionEncoder for Embedder {
         self.kept.get(tile).is_some()
     }
 
+    fn release_weights(&self) {
+        self.encoder.release_weights();
+    }
+
     fn encode(&mut self, tile: &Tile) -> Result<Rc<[u8]>, Error> {
         let Self { encoder, kept } = self;
         kept.of(tile, || {

@@ -345,7 +345,7 @@ impl Model {
     /// Reads the tile at the beginning of the tokens; returns the tokens behind the tile.
     fn read_tile<'t>(&mut self, tokens: &'t [u32]) -> Result<&'t [u32], Error> {
         let place = self.place();
-        if self.image.as_ref().is_some_and(|image| image.must_encode(tokens)) {
+        if self.image.as_ref().is_some_and(|image| image.encodes_one(tokens)) {
             // The text before the picture has brought the decoder to memory, which is the encoder's meanwhile.
             self.modules_mut().iter().for_each(|module| module.release_weights());
         }

@@ -46,7 +46,6 @@ impl SourceMethod {
         set(&mut self.module, self.tokens, &[1, tokens.len()], &tokens)?;
         set(&mut self.module, self.last, &[1], &[tokens.len() as i64 - 1])?;
         self.module.execute()?;
-        self.module.release_weights();
         Ok(vec![self.begin])
     }
 }

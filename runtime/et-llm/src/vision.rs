@@ -59,6 +59,9 @@ pub trait VisionEncoder {
 
     /// Whether the embeddings of a tile are there without a computation.
     fn keeps(&self, tile: &Tile) -> bool;
+
+    /// Takes the weights out of memory, until the next tile.
+    fn release_weights(&self);
 }
 
 /// A vision encoder that several models share.

@@ -62,6 +62,13 @@ impl VisionEncoder for Encoder {
         self.kept.get(tile).is_some()
     }
 
+    fn release_weights(&self) {
+        match &self.method {
+            Method::Tiles(method) => method.release_weights(),
+            Method::Patches(method) => method.release_weights(),
+        }
+    }
+
     fn encode(&mut self, tile: &Tile) -> Result<Rc<[u8]>, Error> {
         let Self { method, steps, kept } = self;
         kept.of(tile, || {

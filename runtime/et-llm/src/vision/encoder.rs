@@ -27,16 +27,19 @@ impl EncoderMethod {
         }
     }
 
-    /// Reads the elements of the input, little-endian. The weights leave memory then: the decoder has it until the next tile or window.
+    /// Reads the elements of the input, little-endian.
     ///
     /// # Errors
     /// Errors of the program.
     pub fn execute(&mut self, elements: &[u8]) -> Result<(), Error> {
         let view = TensorView { scalar_type: ScalarType::Float, shape: self.shape.clone(), bytes: elements };
         self.module.set_input(0, &view)?;
-        self.module.execute()?;
+        Ok(self.module.execute()?)
+    }
+
+    /// Takes the weights out of memory, until the next tile or window.
+    pub fn release_weights(&self) {
         self.module.release_weights();
-        Ok(())
     }
 
     /// The output of the last call, which follows the new values of state.

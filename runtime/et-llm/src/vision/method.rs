@@ -95,9 +95,12 @@ impl ImageMethod {
         self.tiles.iter().find(|tile| !tile.tokens().is_empty() && tokens.starts_with(tile.tokens()))
     }
 
-    /// Whether the encoder has to compute the embeddings of the tile that tokens begin with.
-    pub fn must_encode(&self, tokens: &[u32]) -> bool {
-        self.tile(tokens).is_some_and(|tile| !self.encoder.borrow().keeps(tile))
+    /// Whether the tile that tokens begin with is the only one of the text that the encoder has to compute. Then the decoder and the encoder
+    /// have memory in turns: with several tiles they take turns so often that it would take longer to bring the weights back.
+    pub fn encodes_one(&self, tokens: &[u32]) -> bool {
+        let encoder = self.encoder.borrow();
+        let is_new = |tile: &Tile| !encoder.keeps(tile);
+        self.tile(tokens).is_some_and(|tile| is_new(tile)) && self.tiles.iter().filter(|tile| is_new(tile)).count() == 1
     }
 
     /// Reads the tile that tokens begin with, of which the first has a place in the text and a position; returns the tile.
@@ -106,7 +109,11 @@ impl ImageMethod {
     /// [`Error::UnknownTile`] for tokens of another tile than those of [`Self::show`]; errors of the program.
     pub fn execute(&mut self, tokens: &[u32], [start, position]: [usize; 2]) -> Result<Arc<Tile>, Error> {
         let tile = Arc::clone(self.tile(tokens).ok_or(Error::UnknownTile)?);
+        let is_only = self.encodes_one(tokens);
         let bytes = self.encoder.borrow_mut().encode(&tile)?;
+        if is_only {
+            self.encoder.borrow().release_weights();
+        }
         let Some([_, columns]) = tile.grid.filter(|_| self.chunks.is_some()) else {
             self.execute_chunk(&bytes, start)?;
             return Ok(tile);

@@ -88,7 +88,6 @@ impl PatchMethod {
             self.module.set_input(input, &view)?;
         }
         self.module.execute()?;
-        self.module.release_weights();
         let last = self.module.output_count()?.saturating_sub(1);
         let embeddings = in_rows(&self.module.output(last)?.bytes, &order.squares, grid[1]);
         if self.inputs.breaks.is_none() {
@@ -97,6 +96,11 @@ impl PatchMethod {
         // The output ahead of the embeddings.
         let breaks = self.module.output(last.saturating_sub(1))?.bytes;
         Ok(with_breaks(&embeddings, grid[0], &breaks))
+    }
+
+    /// Takes the weights out of memory, until the next picture.
+    pub fn release_weights(&self) {
+        self.module.release_weights();
     }
 
     /// Sets the rows of the table around each patch, and their shares.
