@@ -85,7 +85,7 @@ pub enum Error {
     NoVerify,
     /// The program has no adapter in a data file that another one could replace.
     NoAdapter,
-    /// An adapter of other layers or ranks than those of the program.
+    /// The layers or ranks of an adapter are not those of the program.
     OtherAdapter {
         /// The name of the adapter.
         name: String,

@@ -23,7 +23,7 @@ const ALIGNMENT: usize = if cfg!(target_vendor = "apple") { 16384 } else { 64 };
 /// with the arena.
 const BESIDE: usize = if cfg!(target_vendor = "apple") { 2 * ALIGNMENT } else { ALIGNMENT };
 
-/// Constants so many bytes apart are released as one range.
+/// The most bytes between two constants that are released as one range.
 const NEIGHBOUR: usize = 4096;
 
 /// A method and everything that the method refers to. The method's lifetime is a lie that stays in this crate: no borrow from the method
@@ -212,7 +212,7 @@ impl LoadedMethod {
     /// # Errors
     /// An adapter that lacks one of them, or has one of another shape.
     pub(crate) fn exchangeable(&self, adapter: &DataFiles) -> Result<usize, Error> {
-        // SAFETY: nothing keeps what the call borrows.
+        // SAFETY: the borrow ends with this call: the count refers to no file.
         let files = unsafe { outliving(adapter) }.parse()?;
         let count = self.method.exchangeable(data_files::ADAPTER, files.as_slice());
         count.map_err(|failure| self.mismatch(&files, failure))
@@ -264,7 +264,7 @@ impl LoadedMethod {
         let values = (0..).map_while(|slot| self.method.value(slot).ok());
         let mut ranges: Vec<Range<usize>> = values.filter_map(constant).collect();
         ranges.sort_by_key(|range| range.start);
-        // Small constants, such as biases, lie within the pages of large ones beside them.
+        // A bias is smaller than a page, and leaves memory with the weights beside the bias.
         ranges.dedup_by(|next, last| {
             let joins = next.start <= last.end + NEIGHBOUR;
             if joins {

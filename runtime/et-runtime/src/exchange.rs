@@ -1,9 +1,9 @@
-//! Exchanges constants of a loaded method for those of other data files, such as another adapter.
+//! The exchange of constants: a loaded method reads the tensors of another data file, such as that of another adapter.
 
 use et_core::{Error, Result, Storage, Value};
 use et_format::{Kind, Tensor, View};
 
-use crate::load::{external, layout};
+use crate::load::{external, external_bytes, layout};
 use crate::{Failure, Method, NamedData, Place};
 
 impl<'a> Method<'a> {
@@ -68,7 +68,7 @@ fn found<'a>(
     if !name.starts_with(prefix) {
         return Ok(None);
     }
-    let (layout, (given, bytes)) = (layout(tensor)?, data.tensor(name)?);
-    let bytes = bytes.get(..layout.nbytes()?).filter(|_| given == layout).ok_or(Error::InvalidExternalData)?;
+    let layout = layout(tensor)?;
+    let bytes = external_bytes(data, name, &layout)?;
     et_core::Tensor::place(layout, Storage::Constant(bytes), None).map(Some)
 }

@@ -149,8 +149,7 @@ impl<'a, D: NamedData<'a> + ?Sized> Loader<'a, '_, D> {
         extra: ExtraTensorInfo<'a>,
         layout: &TensorLayout<'_>,
     ) -> Result<Storage<'a>> {
-        let (found, bytes) = self.data.tensor(extra.fully_qualified_name()?)?;
-        let bytes = bytes.get(..layout.nbytes()?).filter(|_| found == *layout).ok_or(Error::InvalidExternalData)?;
+        let bytes = external_bytes(self.data, extra.fully_qualified_name()?, layout)?;
         match tensor.allocation()? {
             None => Ok(Storage::Constant(bytes)),
             Some(place) => self.initialized(place, bytes),
@@ -204,6 +203,16 @@ pub(crate) fn layout(tensor: Tensor<'_>) -> Result<TensorLayout<'_>> {
 pub(crate) fn external(extra: Option<ExtraTensorInfo<'_>>) -> Result<Option<ExtraTensorInfo<'_>>> {
     let Some(extra) = extra else { return Ok(None) };
     Ok((extra.location()? == TensorLocation::External).then_some(extra))
+}
+
+/// The elements of a tensor in a data file, which has this layout.
+pub(crate) fn external_bytes<'a>(
+    data: &(impl NamedData<'a> + ?Sized),
+    name: &str,
+    layout: &TensorLayout<'_>,
+) -> Result<&'a [u8]> {
+    let (found, bytes) = data.tensor(name)?;
+    bytes.get(..layout.nbytes()?).filter(|_| found == *layout).ok_or(Error::InvalidExternalData)
 }
 
 /// Rejects features of the format that this runtime lacks: storage offsets, layouts with gaps, other devices.

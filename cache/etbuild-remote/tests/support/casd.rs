@@ -107,7 +107,7 @@ impl Casd {
         }
     }
 
-    /// What the server says, outside of what the server keeps.
+    /// The file of the server's messages, beside the folder of the blobs.
     fn log(&self) -> PathBuf {
         self.folder.path().join("log")
     }

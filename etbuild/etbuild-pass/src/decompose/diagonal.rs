@@ -87,7 +87,7 @@ pub fn identity(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![ones(editor, output)?])
 }
 
-/// A matrix with ones in the diagonal, and zeros beside it.
+/// A matrix with ones on the main diagonal and zeros elsewhere.
 pub fn ones(editor: &mut Editor, spec: TensorSpec) -> Result<ValueId, Reason> {
     let [rows, columns] = spec.sizes[..] else { return Err(Reason::Arguments) };
     let elements = offsets(rows, columns).map(|offset| if offset == 0 { 1.0 } else { 0.0 });

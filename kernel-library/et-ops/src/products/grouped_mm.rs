@@ -174,7 +174,7 @@ fn groups<T: Opmath>(args: &Args<'_, '_>, divided: Divided, out: &View<'_>) -> R
     Ok(())
 }
 
-/// One matrix for all groups, or one for each.
+/// The matrices of an operand: all groups have the same matrix, or each group has its own.
 struct Stack<'a, T> {
     elements: Input<'a, T>,
     /// The stride between the matrices of groups; 0 for one matrix.

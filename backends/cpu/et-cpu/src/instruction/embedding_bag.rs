@@ -27,7 +27,7 @@ records! {
         pub bags: u32,
         /// Whether an offset more is the end of the last bag.
         pub has_end: bool,
-        /// The row that counts for nothing; negative without such a row.
+        /// The row of the table that bags leave out, PyTorch's `padding_idx`; negative for none.
         pub skipped: i32,
         /// How the rows are reduced.
         pub reduction: BagReduction,
