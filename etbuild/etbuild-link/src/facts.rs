@@ -116,6 +116,8 @@ pub struct BoardFacts {
     pub memory: MemoryFacts,
     /// The console.
     pub console: Console,
+    /// The register that counts cycles on RISC-V; `None` for `mcycle`.
+    pub counter: Option<Counter>,
     /// Whether the compiler aims at speed, and not at small code.
     pub speed: bool,
     /// The digest of everything that the firmware is made from, code and data.
@@ -222,6 +224,15 @@ pub struct BootBlock {
     pub words: Vec<u32>,
     /// The largest distance from the start, in bytes.
     pub within: u64,
+}
+
+/// A control and status register of RISC-V that counts cycles.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Counter {
+    /// The number of the register.
+    pub csr: u32,
+    /// The registers that are written at start, with their values, in order.
+    pub setup: Vec<(u32, u32)>,
 }
 
 /// Where a board's text goes.

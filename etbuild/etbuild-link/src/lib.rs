@@ -60,7 +60,7 @@ pub use dependencies::{Dependency, dependencies};
 pub use dll::dll_library;
 pub use error::LinkError;
 pub use facts::{
-    ArenaFacts, BoardFacts, BootBlock, Console, EngineFacts, MemoryFacts, MethodFacts, Processor, Program,
+    ArenaFacts, BoardFacts, BootBlock, Console, Counter, EngineFacts, MemoryFacts, MethodFacts, Processor, Program,
     ProjectFacts, Region, RegisterStep, Uart, UpdateFacts, VerifyData,
 };
 pub use java::{android_archive, java_classes, java_digest};

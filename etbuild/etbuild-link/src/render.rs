@@ -7,7 +7,7 @@ use tera::{Context, Kwargs, State, Tera};
 
 use crate::embedded::{EmbeddedFile, EmbeddedFolder};
 use crate::facts::{
-    Console, EngineFacts, MemoryFacts, MethodFacts, Processor, Program, ProjectFacts, Region, UpdateFacts,
+    Console, Counter, EngineFacts, MemoryFacts, MethodFacts, Processor, Program, ProjectFacts, Region, UpdateFacts,
 };
 use crate::plan::PlanFacts;
 use crate::symbol::symbol;
@@ -43,6 +43,7 @@ struct Variables<'a> {
     /// The sections that firmware copies to RAM at start, by the names in the linker script.
     copied: &'static [&'static str],
     console: Option<&'a Console>,
+    counter: Option<&'a Counter>,
     processor: Option<Processor>,
     cases: usize,
     text: bool,
@@ -151,6 +152,7 @@ fn variables(facts: &ProjectFacts) -> Result<Variables<'_>, LinkError> {
         },
         banks: facts.board.as_ref().map(|board| board.memory.banks()).unwrap_or_default(),
         console: facts.board.as_ref().map(|board| &board.console),
+        counter: facts.board.as_ref().and_then(|board| board.counter.as_ref()),
         processor: facts.board.as_ref().map(|board| board.processor),
         cases: facts.board.as_ref().map_or(0, |board| board.verify.cases),
         text: facts.text,

@@ -1,5 +1,6 @@
 //! Errors of memory planning.
 
+use et_core::ScalarType;
 use etbuild_ir::Violation;
 
 /// Why a program has no memory plan.
@@ -54,6 +55,8 @@ pub enum MemoryError {
 pub struct LiveTensor {
     /// The name of the value.
     pub name: String,
+    /// The type of the elements.
+    pub scalar_type: ScalarType,
     /// The size in bytes.
     pub bytes: u64,
 }

@@ -113,8 +113,12 @@ fn does_not_fit(method: &str, graph: &Graph, handed: &[Entry], options: &Options
 
 fn live_at(step: usize, graph: &Graph, entries: &[Entry]) -> Vec<LiveTensor> {
     let live = entries.iter().filter(|(_, item)| (item.lifetime.first..=item.lifetime.last).contains(&step));
-    let mut live: Vec<LiveTensor> =
-        live.map(|(id, item)| LiveTensor { name: graph.value(*id).name.clone(), bytes: item.size }).collect();
+    let tensor = |(id, item): &Entry| LiveTensor {
+        name: graph.value(*id).name.clone(),
+        scalar_type: graph.spec(*id).scalar_type,
+        bytes: item.size,
+    };
+    let mut live: Vec<LiveTensor> = live.map(tensor).collect();
     live.sort_by_key(|tensor| Reverse(tensor.bytes));
     live
 }

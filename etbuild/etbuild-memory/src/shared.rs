@@ -99,6 +99,10 @@ fn request(sizes: &[u64], alignment: u64, capacity: Option<u64>) -> PlanRequest 
     PlanRequest { items, alignment, capacity }
 }
 
+fn live(name: &str, held: &[Held<'_>], bytes: u64) -> Option<LiveTensor> {
+    Some(LiveTensor { name: name.to_owned(), scalar_type: held.first()?.spec.scalar_type, bytes })
+}
+
 fn does_not_fit(shared: &[(&str, Vec<Held<'_>>)], sizes: &[u64], options: &Options) -> MemoryError {
     let Some(bank) = options.banks.last() else { return MemoryError::NoBank };
     let methods = shared.iter().flat_map(|(_, held)| held).map(|held| held.method);
@@ -108,6 +112,6 @@ fn does_not_fit(shared: &[(&str, Vec<Held<'_>>)], sizes: &[u64], options: &Optio
         bank: bank.name.clone(),
         need: options.planner.plan(&request(sizes, bank.alignment, None)).size,
         size: bank.size.unwrap_or_default(),
-        peak: tensors.map(|((name, _), bytes)| LiveTensor { name: (*name).to_owned(), bytes: *bytes }).collect(),
+        peak: tensors.filter_map(|((name, held), bytes)| live(name, held, *bytes)).collect(),
     }
 }

@@ -73,6 +73,19 @@ impl Catalogue {
         self.targets.get(name).map(|(target, _)| target)
     }
 
+    /// The boards whose banks have `constants` bytes for the program file and `tensors` bytes for planned tensors beside the stack, those with
+    /// the least memory for tensors first.
+    pub fn boards_with_room(&self, constants: u64, tensors: u64) -> Vec<&Target> {
+        let room = |target: &Target| {
+            let memory = target.memory()?;
+            let has_room = memory.constants.size.0 >= constants && memory.room_for_tensors() >= tensors;
+            has_room.then(|| memory.room_for_tensors())
+        };
+        let mut boards: Vec<(u64, &Target)> = self.iter().filter_map(|target| Some((room(target)?, target))).collect();
+        boards.sort_by_key(|(room, target)| (*room, target.name().to_owned()));
+        boards.into_iter().map(|(_, target)| target).collect()
+    }
+
     /// The target that a recipe names.
     ///
     /// # Errors

@@ -15,6 +15,7 @@
 
 mod catalogue;
 mod console;
+mod counter;
 mod gpu;
 mod memory;
 mod npu;
@@ -28,6 +29,7 @@ mod triple;
 
 pub use catalogue::Catalogue;
 pub use console::{Console, RegisterBits, RegisterStep, RegisterValue, Uart};
+pub use counter::{Counter, CsrValue};
 pub use gpu::{Gpu, GpuApi, GpuInterface, MslVersion, TexelStorage};
 pub use memory::{Access, Bank, BootBlock, Memory};
 pub use npu::{Accelerator, EthosU, Npu, Qualcomm};

@@ -152,6 +152,17 @@ impl MemoryFile {
     }
 }
 
+impl Memory {
+    /// The bytes of the largest bank of planned tensors, without the stack.
+    pub fn room_for_tensors(&self) -> u64 {
+        let room = |bank: &Bank| match bank.name == self.arena.name {
+            true => bank.size.0.saturating_sub(self.stack.0),
+            false => bank.size.0,
+        };
+        self.tensors.iter().map(room).max().unwrap_or_default()
+    }
+}
+
 fn unusable(name: &Spanned<String>, rule: &str) -> Diagnostic {
     let message = format!("the access of memory bank `{}` does not allow this use", name.value);
     Diagnostic::error(Code::TargetInconsistent, message).at((*name.span).clone()).help(rule)

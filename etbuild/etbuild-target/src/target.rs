@@ -5,10 +5,11 @@ use etbuild_yaml::{FormatVersion, Frequency, Name, Source, Spanned, check_versio
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::counter;
 use crate::gpu::GpuFile;
 use crate::memory::MemoryFile;
 use crate::npu::Npu;
-use crate::{Console, Gpu, Image, Linker, Memory, Run, Rust};
+use crate::{Console, Counter, Gpu, Image, Linker, Memory, Run, Rust};
 
 /// Whether a target has an operating system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
@@ -69,6 +70,9 @@ pub struct TargetFile {
     /// The greatest clock of the processor, for estimates of time; left out, none is given.
     #[serde(default)]
     clock: Option<Frequency>,
+    /// The cycle counter of a RISC-V processor; left out, `mcycle`. On Cortex-M the system timer counts.
+    #[serde(default)]
+    counter: Option<Spanned<Counter>>,
     /// The memory; required for bare metal, forbidden for a hosted target.
     #[serde(default)]
     memory: Option<Spanned<MemoryFile>>,
@@ -96,6 +100,7 @@ pub struct Target {
     gpus: Vec<Gpu>,
     npu: Option<Npu>,
     clock: Option<Frequency>,
+    counter: Option<Counter>,
     memory: Option<Memory>,
     console: Console,
     image: Vec<Image>,
@@ -120,6 +125,7 @@ impl TargetFile {
         check_linker(&self.kind, &self.rust.linker)?;
         let gpus = check_gpus(&self.kind, self.gpus)?;
         let npu = check_npu(self.kind.value, self.rust.crt_static, self.npu)?;
+        let counter = counter::check(&self.rust, self.counter)?;
         Ok(Target {
             name: self.name,
             summary: self.summary,
@@ -133,6 +139,7 @@ impl TargetFile {
             gpus,
             npu,
             clock: self.clock,
+            counter,
             memory,
             console: self.console,
             run: check_run(self.run, &self.image)?,
@@ -286,6 +293,11 @@ impl Target {
     /// The greatest clock of the processor; `None` where the target states none.
     pub fn clock(&self) -> Option<Frequency> {
         self.clock
+    }
+
+    /// The register that counts cycles; `None` where the target states none.
+    pub fn counter(&self) -> Option<&Counter> {
+        self.counter.as_ref()
     }
 
     /// The memory; `None` exactly for hosted targets.

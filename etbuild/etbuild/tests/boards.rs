@@ -141,6 +141,7 @@ fn check(unit: &Value, board: &Target, tolerance: f64) {
         assert_eq!((&verification["state"], &verification["cases"]), (&"done".into(), &CASES.into()), "{name}: {unit}");
         assert!(verification["max_error"].as_f64().unwrap() <= tolerance, "{name}: {verification}");
         assert_eq!(verification["same_prediction"], CASES, "{name}: {verification}");
+        assert_eq!(unit["same_bits"], true, "{name}: {unit}");
     }
 }
 

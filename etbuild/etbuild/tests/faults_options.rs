@@ -197,6 +197,7 @@ const UNREAD: &[(&str, &str)] = &[
     ("verify.labels", "outputs are judged after the run"),
     ("verify.max_loss", "outputs are judged after the run"),
     ("verify.metric", "there is one metric"),
+    ("verify.exact", "the outputs are compared after the run"),
     ("verify.timeout", "a run that takes longer has no result"),
     ("verify.tolerance", "outputs are judged after the run"),
 ];
@@ -252,6 +253,9 @@ const STATED: &[Stated] = &[
     ("memory.arena", "mps2-an505", &["arena: sram", "arena: more"]),
     ("memory.banks[].name", "mps2-an505", &["sram", "memory"]),
     ("memory.banks[].origin", "mps2-an505", &["origin: 0x38000000", "origin: 0x38100000"]),
+    ("counter.csr", "esp32-c3", &["csr: 0x7e2", "csr: 0xb00"]),
+    ("counter.setup[].csr", "esp32-c3", &["csr: 0x7e1", "csr: 0x320"]),
+    ("counter.setup[].value", "esp32-c3", &["value: 1 }]", "value: 2 }]"]),
     ("memory.banks[].size", "mps2-an505", &["0x38000000, size: 4 MiB", "0x38000000, size: 2 MiB"]),
     ("memory.boot_block.within", "pico2", &["within: 4 KiB", "within: 2 KiB"]),
     ("memory.boot_block.words", "pico2", &["0x000001ff", "0x000001fe"]),

@@ -3,20 +3,24 @@
 use std::path::Path;
 
 use etbuild_checkpoint::Multiplied;
+use etbuild_diagnostic::Diagnostic;
 use etbuild_link::{
-    LibraryForm, StackUse, c_package_binaries, c_package_names, cmake_name, process_package_names, web_package_names,
+    LibraryForm, SizeReport, StackUse, c_package_binaries, c_package_names, cmake_name, process_package_names,
+    web_package_names,
 };
 use etbuild_quantize::Scheme;
 use etbuild_store::BlobRef;
 
+use super::budget::{self, Known, Weights};
 use super::package::{self, Deliverable};
 use super::record::{keep, noted};
 use super::verification::verify;
-use super::{UnitReport, Verification, budget, limits};
+use super::{UnitReport, Verification, limits};
 use crate::action::{ArtifactKind, Blocked, StageResult, Staged};
 use crate::emit::data_files;
 use crate::input::{Db, ModelSource};
 use crate::link::{self, Maker, ProjectInputs};
+use crate::memory::{Need, what_fits};
 use crate::partition::{DeviceReport, Fallback, PartitionOptions, Patches};
 use crate::pipeline::Stage;
 use crate::unit::Unit;
@@ -73,6 +77,7 @@ pub fn build(db: &dyn Db, unit: &Unit, goal: Goal, out: &Path, report: &mut Unit
     let mut note = |result: StageResult| result.inspect(|staged| noted(db, unit, None, staged, report));
     note(unit.planned(db))?;
     let emitted = note(unit.emitted(db))?;
+    check_room(db, unit, &emitted)?;
     if goal == Goal::Check {
         return check_link(db, unit, &emitted);
     }
@@ -171,6 +176,42 @@ fn check_link(db: &dyn Db, unit: &Unit, emitted: &Staged) -> Result<(), Blocked>
     Ok(())
 }
 
+/// Refuses what the board or `budget:` has no room for, whatever the kernels take.
+fn check_room(db: &dyn Db, unit: &Unit, emitted: &Staged) -> Result<(), Blocked> {
+    let file = program_bytes(emitted)?;
+    let arenas = match unit.target.memory() {
+        Some(memory) => link::read_interface(db, emitted)?.arenas() + memory.stack.0,
+        None => 0,
+    };
+    let least =
+        SizeReport { program: emitted.blob(ArtifactKind::ProgramFile)?.size, arena: arenas, ..SizeReport::default() };
+    let exceeded = budget::exceeded(&unit.recipe.budget, unit.target.kind(), file, &least, Known::AtLeast);
+    let too_large = unit.target.memory().and_then(|memory| link::too_large(least.program, memory));
+    if exceeded.is_empty() && too_large.is_none() {
+        return Ok(());
+    }
+    let weights = weights(db, unit)?;
+    let hint = |error: Diagnostic| {
+        let need = Need { constants: least.program, tensors: 0 };
+        weights.noted(error).help(what_fits(need, weights.saved_by_int8()))
+    };
+    let errors = exceeded.iter().map(|exceeded| exceeded.error(&weights)).chain(too_large.map(hint));
+    Err(Blocked::failed(Stage::Emit, errors.collect::<Vec<_>>()))
+}
+
+/// The weights of the program.
+fn weights(db: &dyn Db, unit: &Unit) -> Result<Weights, Blocked> {
+    let (program, _) =
+        unit.program.methods(db)?.load(db.world()).map_err(|found| Blocked::failed(Stage::Emit, found))?;
+    Ok(Weights::of(&program))
+}
+
+/// The bytes of the program file and of the data files beside it.
+fn program_bytes(emitted: &Staged) -> Result<u64, Blocked> {
+    let data: u64 = data_files(emitted).iter().map(|(_, data)| data.size).sum();
+    Ok(emitted.blob(ArtifactKind::ProgramFile)?.size + data)
+}
+
 fn check_budget(
     db: &dyn Db,
     unit: &Unit,
@@ -181,10 +222,13 @@ fn check_budget(
     report.sizes = linked.optional_json(db.world(), ArtifactKind::Sizes)?;
     note_stack(linked.optional_json(db.world(), ArtifactKind::Stack)?, report);
     let sizes = report.sizes.unwrap_or_default();
-    let data: u64 = data_files(emitted).iter().map(|(_, data)| data.size).sum();
-    let file = emitted.blob(ArtifactKind::ProgramFile)?.size + data;
-    let exceeded = budget::exceeded(&unit.recipe.budget, unit.target.kind(), file, &sizes);
-    if exceeded.is_empty() { Ok(()) } else { Err(Blocked::failed(Stage::Link, exceeded)) }
+    let file = program_bytes(emitted)?;
+    let exceeded = budget::exceeded(&unit.recipe.budget, unit.target.kind(), file, &sizes, Known::Exactly);
+    if exceeded.is_empty() {
+        return Ok(());
+    }
+    let weights = weights(db, unit)?;
+    Err(Blocked::failed(Stage::Link, exceeded.iter().map(|exceeded| exceeded.error(&weights)).collect::<Vec<_>>()))
 }
 
 /// Reports the stack of firmware, and why it has no bound.

@@ -2,6 +2,7 @@
 
 mod android;
 mod apple;
+mod bits;
 mod budget;
 mod build;
 mod joined;

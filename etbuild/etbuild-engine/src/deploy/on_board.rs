@@ -6,8 +6,8 @@ use std::time::Duration;
 use etbuild_link::report;
 use etbuild_target::Run;
 
-use super::UnitReport;
 use super::on_each::{Given, away, folder_here, on_each};
+use super::{UnitReport, bits};
 use crate::action::{ArtifactKind, Blocked};
 use crate::device::{Firmware, Line};
 use crate::input::Db;
@@ -53,5 +53,6 @@ pub fn on_board(db: &dyn Db, unit: &Unit, maker: &Maker, line: &Line, report: &m
     report.cost = Some(Cost::on_board(&unit.target, found.effort));
     on_each(db, unit, slice::from_ref(line), report, |line| {
         Ok(Given { note: format!("run on the board at `{line}`"), outputs: Some(found.outputs.clone()) })
-    })
+    })?;
+    if bits::are_compared(unit, None) { bits::compare(db, unit, maker, &found.outputs, report) } else { Ok(()) }
 }

@@ -36,6 +36,8 @@ pub struct UnitReport {
     pub devices: Vec<DeviceReport>,
     /// What an inference costs; `None` where that was not measured.
     pub cost: Option<Cost>,
+    /// Whether the outputs of firmware equal those of its program file on this machine, bit for bit; `None` where they were not compared.
+    pub same_bits: Option<bool>,
     /// The diagnostics; empty for a success.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -123,6 +125,7 @@ impl UnitReport {
             verification: Verification::None,
             devices: Vec::new(),
             cost: None,
+            same_bits: None,
             diagnostics: Vec::new(),
         }
     }

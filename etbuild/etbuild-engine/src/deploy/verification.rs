@@ -5,6 +5,7 @@ use std::path::Path;
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_target::Run;
 
+use super::bits;
 use super::on_board::on_board;
 use super::on_device::on_device;
 use super::on_each::away;
@@ -43,13 +44,15 @@ pub fn verify(db: &dyn Db, unit: &Unit, maker: &Maker, report: &mut UnitReport) 
         }
     };
     let twin = runner.twin().map(|tools| twin_note(&tools.target.triple));
+    let are_compared = bits::are_compared(unit, Some(&runner));
     let model = matches!(runner, Runner::Model { .. }).then(|| MODEL_NOTE.to_owned());
     let Some(verified) = unit.verified(db, maker, runner).transpose()? else { return Ok(()) };
     noted(db, unit, None, &verified, report);
     report.notes.extend(twin.into_iter().chain(model));
     report.cost = cost(db, unit, &verified);
     let outputs = db.world().open_blob(&verified.blob(ArtifactKind::Outputs)?);
-    judged(db, unit, &outputs, report)
+    judged(db, unit, &outputs, report)?;
+    if are_compared { bits::compare(db, unit, maker, &outputs, report) } else { Ok(()) }
 }
 
 /// What the report says about a run without the binary.

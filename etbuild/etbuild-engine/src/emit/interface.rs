@@ -126,6 +126,11 @@ impl Interface {
         forward.or(self.methods.first())
     }
 
+    /// The bytes of the planned tensors of the method that binaries run.
+    pub fn arenas(&self) -> u64 {
+        self.main_method().map_or(0, |method| method.arenas.iter().map(|arena| arena.size as u64).sum())
+    }
+
     /// The method that binaries run: `forward` if present, else the first.
     pub fn method(&self) -> Option<MethodFacts> {
         self.main_method().map(|method| MethodFacts {

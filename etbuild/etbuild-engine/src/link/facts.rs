@@ -2,7 +2,9 @@
 
 use ::etbuild_target as target;
 use etbuild_diagnostic::{Code, Diagnostic};
-use etbuild_link::{BootBlock, CompileTarget, Console, LinkError, MemoryFacts, Processor, Region, RegisterStep, Uart};
+use etbuild_link::{
+    BootBlock, CompileTarget, Console, Counter, LinkError, MemoryFacts, Processor, Region, RegisterStep, Uart,
+};
 use target::Target;
 
 /// The arguments of the compiler.
@@ -73,6 +75,11 @@ pub fn console(console: &target::Console) -> Result<Console, Vec<Diagnostic>> {
             Err(vec![Diagnostic::error(Code::TargetInconsistent, message).help("use `semihosting`, `uart` or `none`")])
         }
     }
+}
+
+/// The cycle counter of a board.
+pub fn counter(counter: &target::Counter) -> Counter {
+    Counter { csr: counter.csr, setup: counter.setup.iter().map(|step| (step.csr, step.value)).collect() }
 }
 
 fn register_step(step: target::RegisterStep) -> RegisterStep {

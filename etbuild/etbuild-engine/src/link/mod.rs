@@ -13,7 +13,7 @@ mod worker;
 
 pub use facts::{compile_target, link_error};
 pub use maker::{Maker, maker};
-pub use project::{BinarySource, LinkOptions, ProjectInputs, VerifyFiles, read_interface};
+pub use project::{BinarySource, LinkOptions, ProjectInputs, VerifyFiles, read_interface, too_large};
 pub use query::linked;
 pub use select::selected;
 pub use toolchain::{Tools, tools, tools_of};

@@ -8,12 +8,12 @@ use et_ops::OPERATORS;
 use etbuild_backend::Backend;
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_link::{
-    BoardFacts, CompileTarget, Console, EngineFacts, KernelUse, LibraryForm, LinkError, MemoryFacts, MethodFacts,
-    OperatorCrate, Processor, Program, ProjectFacts, SystemFiles, UpdateFacts, VerifyData, select,
+    BoardFacts, CompileTarget, Console, Counter, EngineFacts, KernelUse, LibraryForm, LinkError, MemoryFacts,
+    MethodFacts, OperatorCrate, Processor, Program, ProjectFacts, SystemFiles, UpdateFacts, VerifyData, select,
 };
 use etbuild_recipe::{Link, Optimize, Updates};
 use etbuild_store::{BlobRef, Digest, KeyBuilder};
-use etbuild_target::{Bank, Target};
+use etbuild_target::{Bank, Memory, Target};
 use etbuild_yaml::Spanned;
 
 use super::{facts, verify_data};
@@ -155,6 +155,7 @@ pub struct BoardInputs {
     processor: Processor,
     memory: MemoryFacts,
     console: Console,
+    counter: Option<Counter>,
     optimize: Optimize,
     verify: Option<HashedVerify>,
 }
@@ -178,7 +179,7 @@ impl ProjectInputs {
     ) -> Result<Self, Blocked> {
         let failed = |found| Blocked::failed(stage, found);
         let interface = read_interface(db, emitted)?;
-        let board = BoardInputs::of(db, options, emitted, stage)?;
+        let board = BoardInputs::of(db, options, stage)?;
         let kernels = interface.kernel_uses(board.is_some());
         let has_kernel = |found: &&OperatorCrate| kernels.iter().any(|used| found.kernel(&used.operator).is_some());
         let manifest = ManifestInputs {
@@ -268,6 +269,7 @@ impl ProjectInputs {
             processor: board.processor,
             memory: board.memory.clone(),
             console: board.console.clone(),
+            counter: board.counter.clone(),
             speed: board.optimize == Optimize::Speed,
             build: build.to_owned(),
             verify,
@@ -298,13 +300,8 @@ impl ProjectInputs {
 
 impl BoardInputs {
     /// `None` for a target with an operating system.
-    fn of(db: &dyn Db, options: &LinkOptions, emitted: &Staged, stage: Stage) -> Result<Option<Self>, Blocked> {
+    fn of(db: &dyn Db, options: &LinkOptions, stage: Stage) -> Result<Option<Self>, Blocked> {
         let Some(memory) = options.target.memory() else { return Ok(None) };
-        let program = emitted.blob(ArtifactKind::ProgramFile)?;
-        let mut banks = memory.copy_program_to.iter().chain([&memory.constants]);
-        if let Some(bank) = banks.find(|bank| program.size > bank.size.0) {
-            return Err(Blocked::failed(stage, [too_large(program.size, bank)]));
-        }
         let hashed =
             |file: DataFile| HashedFile::of(db, file).map_err(|error| verify_data::unreadable(db, file, error));
         let verify = |files: &VerifyFiles| {
@@ -315,6 +312,7 @@ impl BoardInputs {
             processor: facts::processor(&options.target).map_err(|found| Blocked::failed(stage, found))?,
             memory: facts::memory_facts(memory),
             console: facts::console(options.target.console()).map_err(|found| Blocked::failed(stage, found))?,
+            counter: options.target.counter().map(facts::counter),
             optimize: options.optimize,
             verify: options.verify.as_ref().map(verify).transpose()?,
         }))
@@ -410,10 +408,10 @@ impl Keyed for ProjectInputs {
 
 impl Keyed for BoardInputs {
     fn key(&self, key: KeyBuilder) -> KeyBuilder {
-        let Self { processor, memory, console, optimize, verify } = self;
+        let Self { processor, memory, console, counter, optimize, verify } = self;
         let key = key.fact("processor", format!("{processor:?}"));
         let key = key.fact("memory", format!("{memory:?}")).fact("console", format!("{console:?}"));
-        let key = key.option("optimize", format!("{optimize:?}"));
+        let key = key.fact("counter", format!("{counter:?}")).option("optimize", format!("{optimize:?}"));
         verify.iter().fold(key, |key, HashedVerify { inputs, reference, outputs }| {
             let key = key.input("verify", inputs.digest).option("verify.outputs", outputs.as_str());
             reference.iter().fold(key, |key, file| key.input("verify.reference", file.digest))
@@ -448,9 +446,12 @@ fn engine(facts: &EngineFacts) -> String {
     features.iter().fold(start, |text, feature| format!("{text} {feature}"))
 }
 
-fn too_large(size: u64, bank: &Bank) -> Diagnostic {
-    let message = format!("the program file takes {size} bytes, and bank `{}` has {}", bank.name, bank.size.0);
-    Diagnostic::error(Code::BankTooSmall, message).help("choose a target with more memory, or quantize the weights")
+/// The error of a program file of this size; `None` where the banks of a board have room for it.
+pub fn too_large(size: u64, memory: &Memory) -> Option<Diagnostic> {
+    let mut banks = memory.copy_program_to.iter().chain([&memory.constants]);
+    let Bank { name, size: room, .. } = banks.find(|bank| size > bank.size.0)?;
+    let message = format!("the program file takes {size} bytes, and bank `{name}` has {}", room.0);
+    Some(Diagnostic::error(Code::BankTooSmall, message))
 }
 
 /// The digest of the template's files; of no files for a missing template, which the link reports.

@@ -24,8 +24,8 @@ pub struct Cost {
     /// Instructions, of the inference that took most; the processor's counter rounds them. `None` where the target does not tell how
     /// fast the counter is.
     pub instructions: Option<u64>,
-    /// An estimate of the time on the board, in milliseconds: a cycle for each instruction at the clock of the target. Real processors
-    /// wait for memory, and execute some instructions side by side. `None` without a clock.
+    /// An estimate of the time on the board, in milliseconds, at the clock of the target: of the cycles, or of a cycle for each instruction,
+    /// although real processors wait for memory and execute some instructions side by side. `None` without a clock.
     pub estimated_milliseconds: Option<f64>,
     /// The processor's cycles, of the inference that took most, where a board counted them.
     pub cycles: Option<u64>,
@@ -40,17 +40,21 @@ impl Cost {
         };
         let count = |timer: Frequency| (u128::from(effort.ticks) * NANOSECONDS / u128::from(timer.0)) as u64;
         let instructions = timer.map(count);
-        let time = |instructions: u64| Some(instructions as f64 * 1000.0 / target.clock()?.0 as f64);
-        Self { stack: effort.stack, instructions, estimated_milliseconds: instructions.and_then(time), cycles: None }
+        let estimated_milliseconds = instructions.and_then(|instructions| milliseconds(target, instructions));
+        Self { stack: effort.stack, instructions, estimated_milliseconds, cycles: None }
     }
 
-    /// The cost on a board: a Cortex-M counts cycles, and RISC-V instructions. The clock that the firmware ran at is not known.
+    /// The cost on a board, whose processor counted cycles.
     pub fn on_board(target: &Target, effort: Effort) -> Self {
-        let count = Some(u64::from(effort.ticks)).filter(|count| *count > 0);
-        let (cycles, instructions) =
-            if target.rust().triple.as_str().starts_with("riscv") { (None, count) } else { (count, None) };
-        Self { stack: effort.stack, instructions, estimated_milliseconds: None, cycles }
+        let cycles = Some(u64::from(effort.ticks)).filter(|count| *count > 0);
+        let estimated_milliseconds = cycles.and_then(|cycles| milliseconds(target, cycles));
+        Self { stack: effort.stack, instructions: None, estimated_milliseconds, cycles }
     }
+}
+
+/// The milliseconds of cycles at the clock of the target; `None` without a clock.
+fn milliseconds(target: &Target, cycles: u64) -> Option<f64> {
+    Some(cycles as f64 * 1000.0 / target.clock()?.0 as f64)
 }
 
 #[cfg(test)]

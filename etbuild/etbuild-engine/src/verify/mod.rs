@@ -11,4 +11,4 @@ pub use cost::{Cost, Effort};
 pub use judge::{Judgement, judge};
 pub use process::VerifyOptions;
 pub use query::verified;
-pub use runner::{Runner, board, runner, shells};
+pub use runner::{Runner, board, model, runner, shells};

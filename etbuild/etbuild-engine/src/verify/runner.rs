@@ -119,7 +119,8 @@ fn native(target: &Target) -> Result<Runner, Box<Diagnostic>> {
     Err(Box::new(Diagnostic::error(Code::DeviceMissing, message).help("run etbuild on a machine of this kind")))
 }
 
-fn model(world: &World) -> Result<Runner, Box<Diagnostic>> {
+/// The running command, which executes program files.
+pub fn model(world: &World) -> Result<Runner, Box<Diagnostic>> {
     let found = world.command().and_then(|program| Some((program.to_owned(), file_digest::of(world, program).ok()?)));
     let (program, digest) = found.ok_or_else(|| {
         let message = "the file of the running command cannot be read, and no other runs program files";

@@ -16,6 +16,12 @@ const STACK: &str = ".stack";
 /// The name of the table of kernels.
 const KERNELS: &str = "device_kernels::KERNELS";
 
+/// The handler of the system timer's exception, which pushes nothing itself.
+pub const TICK: &str = "tick";
+
+/// The bytes that a Cortex-M pushes for an exception: eight registers, and a word that aligns them.
+const PUSHED: u32 = 36;
+
 /// What the names of functions that call kernels begin with.
 const RUNTIME: [&str; 3] = ["device_binary::", "et_runtime::", "main"];
 
@@ -107,6 +113,12 @@ impl<'f> Image<'f> {
     /// Where execution begins.
     pub fn entry(&self) -> Option<u32> {
         Some(self.without_mode(u32::try_from(self.file.entry()).ok()?))
+    }
+
+    /// The bytes that the processor pushes for the exception of firmware that returns; `None` without that exception.
+    pub fn interrupt(&self) -> Option<u32> {
+        let is_here = self.architecture == Architecture::Arm && self.functions.values().any(|name| name == TICK);
+        is_here.then_some(PUSHED)
     }
 
     /// The name of the function at an address.

@@ -2,7 +2,8 @@
 //!
 //! The linker's map names the functions. In each of them, all paths are followed: what an instruction adds to the stack, and which
 //! functions are called with how many bytes in use. The bound is the deepest chain of calls from the first instruction. A call
-//! through a pointer that is no constant reaches every function whose address is a word of constants or variables, is stored, or is an argument of a call; the kernels of the program's table only where the runtime calls. Interrupts come on top: firmware has none but faults.
+//! through a pointer that is no constant reaches every function whose address is a word of constants or variables, is stored, or is an argument of a call; the kernels of the program's table only where the runtime calls. The one exception of
+//! firmware that returns, the system timer's of a Cortex-M, may come at the deepest point.
 
 mod body;
 mod image;
@@ -16,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use body::{Body, Callee, Unclear};
-use image::Image;
+use image::{Image, TICK};
 
 /// What the instructions of firmware say of the stack.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,7 +58,12 @@ impl StackUse {
         let entry = image.entry()?;
         let mut search = Search::new(image);
         Some(match search.need(entry) {
-            Ok(bytes) => Self::Bounded(StackBound { bytes, calls: search.chain(entry) }),
+            Ok(bytes) => {
+                let mut calls = search.chain(entry);
+                let interrupt = search.image.interrupt();
+                calls.extend(interrupt.map(|pushed| Frame { function: TICK.to_owned(), bytes: bytes + pushed }));
+                Self::Bounded(StackBound { bytes: bytes + interrupt.unwrap_or_default(), calls })
+            }
             Err(reason) => Self::Unbounded { reason },
         })
     }

@@ -52,6 +52,7 @@ pub fn firmware(memory: MemoryFacts, console: Console) -> ProjectFacts {
         processor: Processor::Armv8M,
         memory,
         console,
+        counter: None,
         speed: false,
         build: BUILD.to_owned(),
         verify,

@@ -34,6 +34,9 @@ pub struct Verify {
     /// labels. With `max_loss`, the tolerance applies only if stated.
     #[serde(default)]
     pub max_loss: Option<Spanned<Tolerance>>,
+    /// Whether the outputs of firmware must equal, bit for bit, those of its program file on this machine; `true` if omitted.
+    #[serde(default = "default_exact")]
+    pub exact: bool,
     /// The time limit of a run on the target, such as `500 ms`, `60 s` or `2 min`; a minute if omitted.
     #[serde(default)]
     pub timeout: TimeLimit,
@@ -45,6 +48,10 @@ impl Verify {
         let written = self.tolerance.as_ref().map(|tolerance| tolerance.value);
         written.or_else(|| self.max_loss.is_none().then_some(Tolerance::DEFAULT))
     }
+}
+
+const fn default_exact() -> bool {
+    true
 }
 
 fn default_outputs() -> String {

@@ -100,6 +100,8 @@ pub fn figures(report: &DeployReport) -> Vec<(&'static str, String)> {
         let time = cost.estimated_milliseconds.map(|time| ("Estimated time of an inference", format!("{time:.2} ms")));
         figures.extend(time);
     }
+    let equal = report.deploy.same_bits.map(|same| if same { "equal" } else { "differ" });
+    figures.extend(equal.map(|equal| ("Bits beside the program file on this machine", equal.to_owned())));
     if let Some(bound) = report.deploy.stack.as_ref().and_then(StackUse::bound) {
         figures.push(("Stack bound", bytes(bound.bytes.into())));
     }

@@ -36,6 +36,7 @@ fn board_table(reports: &[UnitReport]) -> Option<String> {
         "board",
         "instructions",
         "time (estimate)",
+        "bits",
         "arena",
         "static",
         "stack",
@@ -48,6 +49,7 @@ fn board_table(reports: &[UnitReport]) -> Option<String> {
     for (report, sizes) in boards {
         let mut row = vec![report.target.clone()];
         row.extend(cost(report));
+        row.push(bits(report).to_owned());
         row.extend([sizes.arena, sizes.static_ram()].map(bytes));
         row.push(stack(report, sizes.stack));
         row.push(stack_bound(report));
@@ -65,6 +67,15 @@ fn cost(report: &UnitReport) -> [String; 2] {
     let time = cost.estimated_milliseconds.map_or_else(unknown, |time| format!("{time:.2} ms"));
     let cycles = cost.cycles.map(|count| format!("{count} cycles"));
     [cost.instructions.map(|count| count.to_string()).or(cycles).unwrap_or_else(unknown), time]
+}
+
+/// The outputs, bit for bit, beside those of the program file on this machine.
+const fn bits(report: &UnitReport) -> &'static str {
+    match report.same_bits {
+        Some(true) => "equal",
+        Some(false) => "differ",
+        None => "-",
+    }
 }
 
 /// The stack in use, and the stack that the target keeps.

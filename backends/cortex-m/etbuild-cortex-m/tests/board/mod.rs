@@ -214,6 +214,7 @@ impl Firmware {
                 processor: Processor::of(board.triple).unwrap(),
                 memory,
                 console: Console::Semihosting,
+                counter: None,
                 build: "0".repeat(16),
                 verify,
                 speed: false,
