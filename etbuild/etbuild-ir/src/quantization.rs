@@ -2,7 +2,7 @@
 
 use et_core::ScalarType;
 
-use crate::{Argument, Node, ValueId};
+use crate::{Argument, Node, OperatorName, ValueId};
 
 const QUANTIZE: &str = "quantized_decomposed.quantize_per_tensor.default";
 const DEQUANTIZE: &str = "quantized_decomposed.dequantize_per_tensor.default";
@@ -32,6 +32,29 @@ impl PerTensor {
     /// The qparams of a node that dequantizes a tensor; `None` for nodes of another kind.
     pub fn of_dequantize(node: &Node) -> Option<Self> {
         Self::of(node, DEQUANTIZE)
+    }
+
+    /// A node that quantizes a tensor.
+    pub fn quantize(self, from: ValueId, to: ValueId) -> Node {
+        Node { operator: OperatorName::known(QUANTIZE), arguments: self.arguments(from).into(), outputs: vec![to] }
+    }
+
+    /// A node that dequantizes a tensor to `float32`.
+    pub fn dequantize(self, from: ValueId, to: ValueId) -> Node {
+        let arguments = self.arguments(from).into_iter().chain([Argument::None]).collect();
+        Node { operator: OperatorName::known(DEQUANTIZE), arguments, outputs: vec![to] }
+    }
+
+    fn arguments(self, from: ValueId) -> [Argument; 6] {
+        let Self { scale, zero_point, least, most, scalar_type } = self;
+        [
+            Argument::Value(from),
+            Argument::Float(scale),
+            Argument::Int(zero_point),
+            Argument::Int(least),
+            Argument::Int(most),
+            Argument::Type(scalar_type),
+        ]
     }
 
     fn of(node: &Node, operator: &str) -> Option<Self> {

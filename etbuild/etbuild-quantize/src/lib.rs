@@ -33,6 +33,7 @@ mod samples;
 mod search;
 mod second_level;
 mod source;
+mod state;
 mod want;
 mod weight;
 mod work;
@@ -92,6 +93,10 @@ pub fn quantize(
     for (method, graph) in &mut program.methods {
         let whole = std::mem::take(graph);
         *graph = of_method(method, whole, (options, data), keeper)?;
+    }
+    if !matches!(options.scheme, Scheme::W8A8 | Scheme::W8A16 | Scheme::W4A16) {
+        // The graphs of an NPU have forms of state of their own.
+        state::keep_integers(&mut program);
     }
     LoweredProgram::verify(program).map_err(QuantizeError::Invalid)
 }

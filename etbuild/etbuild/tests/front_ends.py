@@ -3,6 +3,7 @@
     python front_ends.py features FOLDER      (identities: the outputs are features)
     python front_ends.py stream FOLDER
     python front_ends.py camera FOLDER
+    python front_ends.py causal FOLDER        (causal convolutions whose last rows are state)
     python front_ends.py tinyml FOLDER        (the files of `examples/tinyml`, for four seeds)
                                                            (torch, safetensors, Pillow)
 """
@@ -100,4 +101,46 @@ def stream_of_keywords():
     save_file({"input": samples[15872:][: 6 * 320].reshape(6, 320).clone(), "output_0": outputs}, FOLDER / "out/stream-test.safetensors")
 
 
-{"features": features, "stream": stream, "camera": camera, "tinyml": tinyml}[sys.argv[1]]()
+class Causal(torch.nn.Module):
+    """A convolution over time, without the rows that are to come."""
+
+    def __init__(self, channels, results):
+        super().__init__()
+        self.conv = torch.nn.Conv1d(channels, results, 5)
+        self.register_buffer("past", torch.zeros(1, channels, 4))
+
+    def forward(self, rows):
+        rows = torch.cat([self.past, rows], 2)
+        self.past.copy_(rows[:, :, -4:])
+        return torch.relu(self.conv(rows))
+
+
+class Window(torch.nn.Module):
+    """The last rows, flattened."""
+
+    def __init__(self, channels, rows):
+        super().__init__()
+        self.register_buffer("past", torch.zeros(1, channels, rows))
+
+    def forward(self, rows):
+        rows = torch.cat([self.past[:, :, rows.shape[2] :], rows], 2)
+        self.past.copy_(rows)
+        return rows.flatten(1)
+
+
+def causal():
+    """Steps of two rows of 40 features, and the outputs after each."""
+    torch.manual_seed(0)
+    layers = [Causal(40, 32), Causal(32, 32), Window(32, 8), torch.nn.Linear(256, 12)]
+    network = torch.nn.Sequential(*layers).eval()
+    steps = torch.randn(80, 40, 2)
+    torch.export.save(torch.export.export(network, (steps[:1].clone(),)), FOLDER / "causal.pt2")
+    for buffer in network.buffers():
+        buffer.zero_()
+    with torch.no_grad():
+        outputs = torch.cat([network(step[None]) for step in steps[:16]])
+    save_file({"input": steps[16:]}, FOLDER / "calibration.safetensors")
+    save_file({"input": steps[:16], "output_0": outputs}, FOLDER / "test.safetensors")
+
+
+{"features": features, "causal": causal, "stream": stream, "camera": camera, "tinyml": tinyml}[sys.argv[1]]()

@@ -112,6 +112,34 @@ fn the_picture_of_a_camera_is_that_of_a_file() {
     );
 }
 
+/// The rows that causal convolutions keep are integers, and one partition computes the network with them.
+#[test]
+fn convolutions_of_a_stream_keep_integers() {
+    let Some(place) = place("causal") else { return };
+    for (scheme, bytes, error) in [("int8", 544, 0.1), ("int16x8", 1088, 0.02)] {
+        let text = format!(
+            "etbuild: 1\nname: causal\nmodel: {{ pt2: causal.pt2 }}\ntargets: [mps2-an505, riscv-virt]\n\
+             quantize: {{ scheme: {scheme}, calibrate: calibration.safetensors }}\n\
+             verify: {{ inputs: test.safetensors, tolerance: {error} }}\n"
+        );
+        place.file("causal.yaml", text);
+        let result = place.json("deploy causal.yaml");
+        for board in ["mps2-an505", "riscv-virt"] {
+            let unit = unit(&result, board);
+            assert!(unit["fallback"].is_null(), "{scheme} on {board}: {unit}");
+            if unit["verification"]["state"] != "skipped" {
+                assert_eq!((&unit["verification"]["cases"], &unit["same_bits"]), (&16.into(), &true.into()), "{unit}");
+            }
+        }
+        let files = unit(&result, "mps2-an505")["files"].as_array().unwrap().iter();
+        let mut paths = files.filter_map(|file| file["path"].as_str());
+        let program = paths.find(|path| path.ends_with(".pte")).unwrap_or_else(|| panic!("{result}"));
+        let inspected = place.run(&format!("inspect {program} --output json")).expect(0).json();
+        let states = inspected["methods"][0]["state"].as_array().unwrap().iter();
+        assert_eq!(states.map(|state| state["tensor"]["size"].as_u64().unwrap()).sum::<u64>(), bytes, "{inspected}");
+    }
+}
+
 /// The recipes of MLPerf Tiny from sensors, on two processors.
 #[test]
 fn the_recipes_of_mlperf_tiny_take_what_sensors_give() {

@@ -11,7 +11,7 @@ use crate::Instruction;
 pub const MAGIC: u32 = u32::from_le_bytes(*b"ETCM");
 
 /// The version of the blob format.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// The alignment of constants and of scratch buffers, in bytes.
 pub const ALIGNMENT: usize = 8;

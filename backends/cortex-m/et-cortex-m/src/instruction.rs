@@ -299,9 +299,9 @@ records! {
         pub zero: i32,
     }
 
-    /// Copies rows of bytes to rows of a wider tensor: an operand of a concatenation.
+    /// Copies rows of bytes from or to rows of a wider tensor: an operand of a concatenation, and a slice.
     pub struct CopyRows {
-        /// Rows behind each other.
+        /// The first byte of the first row.
         pub input: Place,
         /// The first byte of the first row.
         pub output: Place,
@@ -309,8 +309,10 @@ records! {
         pub rows: u32,
         /// Bytes of a row.
         pub bytes: u32,
+        /// Bytes of the input from a row to the next.
+        pub input_pitch: u32,
         /// Bytes of the output from a row to the next.
-        pub pitch: u32,
+        pub output_pitch: u32,
     }
 
     /// Swaps the last two dimensions of `[images, rows, columns]`, int8.

@@ -4,7 +4,7 @@ use et_core::ScalarType;
 use etbuild_backend::{Refusal, RefusalKind, clamp_limits, dequantizes_constants};
 use etbuild_ir::{Links, Node};
 
-use crate::lower::{arithmetic, concatenation, int16, pool, product, recurrent, row};
+use crate::lower::{arithmetic, concatenation, int16, pool, product, recurrent, row, slice};
 use etbuild_backend::int8::pattern::{self, Check, Width, first, moves, no, output};
 
 /// The reason why the backend rejects the node; `None` where the backend accepts.
@@ -24,6 +24,7 @@ pub fn check(links: &Links<'_>, node: &Node) -> Check {
         _ if pattern::is_view(node) => view(links, node),
         _ if pattern::is_function(node) => function(links, node),
         "cat" => concatenation::check(links, node),
+        "slice_copy" => slice::check(links, node),
         _ if pattern::width(links, node)? == Some(Width::Int16) => int16::check(links, node),
         _ if pattern::is_product(node) => product::check(links, node),
         "add" | "sub" | "mul" => arithmetic::check(links, node),

@@ -9,6 +9,7 @@ pub mod product;
 pub mod recurrent;
 mod residual;
 pub mod row;
+pub mod slice;
 mod sum;
 mod table;
 mod window;
@@ -120,8 +121,10 @@ impl<'g> Lowering<'g> {
         if epilogue.quantized != Some((to, qparams)) {
             return Err(cut());
         }
-        if head.operator.name() == "cat" {
-            return self.concatenation(head, &epilogue);
+        match head.operator.name() {
+            "cat" => return self.concatenation(head, &epilogue),
+            "slice_copy" => return self.slice(head, &epilogue),
+            _ => {}
         }
         if qparams.width == Width::Int16 && !pattern::is_view(head) {
             return self.int16(head, &epilogue);

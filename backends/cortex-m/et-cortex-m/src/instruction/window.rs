@@ -42,12 +42,24 @@ records! {
     }
 }
 
+/// The most places of an image that windows or taps span, so that sums of a few of them fit in `i32`.
+const MOST_PLACES: u32 = 1 << 28;
+
 impl Window {
-    /// Elements of the input.
+    /// Elements of the input. Every kernel asks for them first.
     ///
     /// # Errors
-    /// [`Error::InvalidProgram`] where the number does not fit in memory.
+    /// [`Error::InvalidProgram`] where the number does not fit in memory, for windows without taps, and where places do not fit in [`MOST_PLACES`].
     pub fn input_len(&self) -> Result<usize> {
+        if self.taps()? == 0 || self.in_channels == 0 {
+            return Err(Error::InvalidProgram);
+        }
+        let windows = [(self.out_height, self.stride_height), (self.out_width, self.stride_width)];
+        let taps = [(self.kernel_height, self.dilation_height), (self.kernel_width, self.dilation_width)];
+        let places = windows.into_iter().chain(taps).chain([(self.pad_top, 1), (self.pad_left, 1)]);
+        for (count, step) in places {
+            count.checked_mul(step).filter(|places| *places <= MOST_PLACES).ok_or(Error::InvalidProgram)?;
+        }
         product([self.batch, self.in_height, self.in_width, self.in_channels])
     }
 

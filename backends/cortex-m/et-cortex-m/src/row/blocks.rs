@@ -57,7 +57,7 @@ pub fn block_sums(columns: &Columns<'_>, weights: &[i8], biases: [i32; BLOCK_CHA
         for (column, weights) in column.chunks(columns.block.max(1)).zip(blocks) {
             for (sum, weights) in sums.iter_mut().zip(weights.chunks_exact(columns.block.max(1))) {
                 let products = column.iter().zip(weights).map(|(left, right)| i32::from(*left) * i32::from(*right));
-                *sum += products.sum::<i32>();
+                *sum = sum.wrapping_add(products.sum::<i32>());
             }
         }
     }
@@ -82,7 +82,7 @@ pub const GROUP: usize = 16;
 pub fn depthwise_group(taps: &Taps<'_>, first: usize, weights: &[i8], sums: &mut [i32; GROUP]) {
     for (offset, weights) in taps.offsets.iter().zip(weights.as_chunks::<GROUP>().0) {
         for ((sum, element), weight) in sums.iter_mut().zip(taps.elements(*offset, first)).zip(weights) {
-            *sum += i32::from(*element) * i32::from(*weight);
+            *sum = sum.wrapping_add(i32::from(*element) * i32::from(*weight));
         }
     }
 }

@@ -50,8 +50,8 @@ fn products_in_rust<const P: usize>(tile: &[i16], weights: &[i8], sums: &mut [[i
         let (odd, next_odd) = (i32::from(*odd) - (even >> 31), i32::from(*next_odd) - (next_even >> 31));
         for (sums, column) in sums.iter_mut().zip(columns.as_chunks::<2>().0) {
             let [first, second] = column.map(i32::from);
-            sums[0] += first * even + second * next_even;
-            sums[1] += first * odd + second * next_odd;
+            sums[0] = sums[0].wrapping_add(first * even + second * next_even);
+            sums[1] = sums[1].wrapping_add(first * odd + second * next_odd);
         }
     }
 }
@@ -107,7 +107,7 @@ fn two_taps<T: Element>(
     for (channel, (sum, (left, right))) in sums.iter_mut().zip(left.iter().zip(right)).enumerate() {
         let place = channel / 2 * 4 + channel % 2;
         let [left, right]: [i32; 2] = [(*left).into(), (*right).into()];
-        *sum += left * i32::from(weights[place]) + right * i32::from(weights[place + 2]);
+        *sum = sum.wrapping_add(left * i32::from(weights[place]) + right * i32::from(weights[place + 2]));
     }
 }
 

@@ -34,7 +34,7 @@ pub struct Inside {
     pub first: usize,
     /// The first tap behind the last one inside.
     pub end: usize,
-    /// The place of tap `first` in the image.
+    /// The place of tap `first` in the image; 0 where no tap lies inside.
     pub start: usize,
 }
 
@@ -52,7 +52,8 @@ impl Inside {
         };
         let first = places(origin.wrapping_neg()).min(taps);
         let end = places(size.wrapping_sub(origin)).min(taps).max(first);
-        let start = origin.wrapping_add(first.wrapping_mul(dilation));
+        // A window beside the image begins nowhere in it.
+        let start = if first < end { origin.wrapping_add(first.wrapping_mul(dilation)) } else { 0 };
         Self { first: first as usize, end: end as usize, start: start as usize }
     }
 

@@ -31,8 +31,7 @@ impl Lowering<'_> {
     pub(super) fn concatenation(&mut self, node: &Node, epilogue: &Epilogue) -> Result<(), Refusal> {
         let Concatenation { operands, dimension } = Concatenation::of(self.links, node)?;
         let (to, qparams) = epilogue.quantized.ok_or_else(cut)?;
-        let is_image = self.links.graph.spec(to).rank() == 4;
-        let (order, axis) = if is_image { (Order::Nhwc, NHWC[dimension]) } else { (Order::RowMajor, dimension) };
+        let (order, axis) = self.axis(to, dimension);
         let output = self.create(to, order);
         let [rows, pitch] = self.rows(to, order, axis);
         let mut offset = 0;
@@ -41,14 +40,23 @@ impl Lowering<'_> {
             let input = self.alike(input, operand, qparams)?;
             let [_, bytes] = self.rows(operand.id, order, axis);
             let output = Place { offset, ..output.place() };
-            self.program.emit(CopyRows { input, output, rows, bytes, pitch }, self.name(to));
+            let (input_pitch, output_pitch) = (bytes, pitch);
+            self.program.emit(CopyRows { input, output, rows, bytes, input_pitch, output_pitch }, self.name(to));
             offset += bytes;
         }
         Ok(())
     }
 
+    /// The order of a tensor of copies, and the axis of a dimension in it.
+    pub(super) fn axis(&self, id: ValueId, dimension: usize) -> (Order, usize) {
+        match self.links.graph.spec(id).rank() {
+            4 => (Order::Nhwc, NHWC[dimension]),
+            _ => (Order::RowMajor, dimension),
+        }
+    }
+
     /// The number of rows that end with an axis, and the bytes of each.
-    fn rows(&self, id: ValueId, order: Order, axis: usize) -> [u32; 2] {
+    pub(super) fn rows(&self, id: ValueId, order: Order, axis: usize) -> [u32; 2] {
         let spec = self.links.graph.spec(id);
         let mut sizes: Vec<u32> = spec.sizes.iter().map(|size| size.unsigned_abs()).collect();
         if order == Order::Nhwc {

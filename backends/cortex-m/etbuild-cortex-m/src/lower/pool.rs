@@ -39,17 +39,21 @@ fn flag(node: &Node, position: usize) -> bool {
 /// The window of a pool, or of a mean over all pixels.
 pub(super) fn window(links: &Links<'_>, node: &Node) -> Result<Window, Refusal> {
     let call = Call::new(links, node);
-    let input: [usize; 4] = call
-        .sizes(call.value(0)?)
-        .try_into()
-        .map_err(|_| no(RefusalKind::Shape, "the operand is no batch of images"))?;
+    let sizes = call.sizes(call.value(0)?);
+    let input = match sizes[..] {
+        [batch, channels, height, width] => [batch, channels, height, width],
+        // A row of pixels.
+        [batch, channels, width] if node.operator.name() == "mean" => [batch, channels, 1, width],
+        _ => return Err(no(RefusalKind::Shape, "the operand is no batch of images")),
+    };
     if node.operator.name() != "mean" {
         return Ok(of_pool(input, image_sizes(&call.output_sizes()?)?, call.pool()?));
     }
     let [batch, channels, height, width] = input;
-    let mut dims: Vec<i64> = call.ints(1)?.iter().map(|dim| dim.rem_euclid(4)).collect();
+    let rank = sizes.len() as i64;
+    let mut dims: Vec<i64> = call.ints(1)?.iter().map(|dim| dim.rem_euclid(rank)).collect();
     dims.sort_unstable();
-    if dims != [2, 3] {
+    if !dims.into_iter().eq(2..rank) {
         return Err(no(RefusalKind::Argument, "the mean is over other dimensions than pixels"));
     }
     let kernel = [height as u32, width as u32];

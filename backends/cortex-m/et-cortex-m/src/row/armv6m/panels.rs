@@ -48,8 +48,8 @@ pub fn products_of_panels(tile: &[i16], weights: &[i8], sums: &mut [[i32; CHANNE
         // SAFETY: both panels have `pairs` pairs from `first` on, of which there is one, and the tile too.
         unsafe { two_panels(tile, weights, pairs, panel, packed.as_mut_ptr().cast()) }
         for (sums, [even, both]) in sums.iter_mut().zip(packed) {
-            sums[0] += even;
-            sums[1] += both.wrapping_sub(even) >> 8;
+            sums[0] = sums[0].wrapping_add(even);
+            sums[1] = sums[1].wrapping_add(both.wrapping_sub(even) >> 8);
         }
     }
 }

@@ -74,8 +74,8 @@ pub fn products<const P: usize>(tile: &[i16], weights: &[i8], sums: &mut [[i32; 
             if P == LANES { four_pixels(tile, weights, pairs, packed) } else { one_pixel(tile, weights, pairs, packed) }
         }
         for (sums, [even, both]) in sums.iter_mut().zip(packed) {
-            sums[0] += even;
-            sums[1] += both.wrapping_sub(even) >> 8;
+            sums[0] = sums[0].wrapping_add(even);
+            sums[1] = sums[1].wrapping_add(both.wrapping_sub(even) >> 8);
         }
     }
 }

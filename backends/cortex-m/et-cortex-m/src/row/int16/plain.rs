@@ -13,8 +13,8 @@ pub fn products<const P: usize>(tile: &[i16], weights: &[i8], sums: &mut [[i32; 
         let [even, odd, next_even, next_odd] = weights.map(i32::from);
         for (sums, column) in totals.iter_mut().zip(columns.as_chunks::<2>().0) {
             let [first, second] = column.map(i32::from);
-            sums[0] += first * even + second * next_even;
-            sums[1] += first * odd + second * next_odd;
+            sums[0] = sums[0].wrapping_add(first * even + second * next_even);
+            sums[1] = sums[1].wrapping_add(first * odd + second * next_odd);
         }
     }
     *sums = totals;
@@ -28,7 +28,7 @@ pub fn products_of_blocks<const P: usize>(block: usize, tile: &[i16], weights: &
             for (sum, weights) in sums.iter_mut().zip(weights.chunks_exact(block)) {
                 let products =
                     column.iter().zip(weights).map(|(element, weight)| i32::from(*element) * i32::from(*weight));
-                *sum += products.sum::<i32>();
+                *sum = sum.wrapping_add(products.sum::<i32>());
             }
         }
     }

@@ -118,7 +118,7 @@ pub fn products<const P: usize>(tile: &[i16], weights: &[u8], sums: &mut [[i32; 
         if P == LANES { four_pixels(tile, weights, pairs, sums) } else { one_pixel(tile, weights, pairs, sums) }
     }
     for (sum, sixteenfold) in sums.as_flattened_mut().iter_mut().zip(sixteenfold.as_flattened()) {
-        *sum += sixteenfold >> 4;
+        *sum = sum.wrapping_add(sixteenfold >> 4);
     }
 }
 

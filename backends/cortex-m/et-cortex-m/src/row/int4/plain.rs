@@ -51,8 +51,8 @@ fn products_in_rust<const P: usize>(tile: &[i16], weights: &[u8], sums: &mut [[i
             let [even, odd, next_even, next_odd] = bytes.map(|byte| i32::from((byte << shift).cast_signed() >> 4));
             for (sums, column) in totals.iter_mut().zip(columns.as_chunks::<2>().0) {
                 let [first, second] = column.map(i32::from);
-                sums[0] += first * even + second * next_even;
-                sums[1] += first * odd + second * next_odd;
+                sums[0] = sums[0].wrapping_add(first * even + second * next_even);
+                sums[1] = sums[1].wrapping_add(first * odd + second * next_odd);
             }
         }
     }
