@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::encoder::{Encoding, Pooling, Sentence, has_pooling, tokenizer_limit};
+use crate::encoder::{Encoding, MODULES, Pooling, Sentence, has_pooling, is_encoder, tokenizer_limit};
 use crate::shards::Tensors;
-use crate::{CONFIG, CheckpointError, Decoder, MODULES, describe, is_encoder};
+use crate::{CONFIG, CheckpointError, Decoder, Model, Options, describe};
 
 /// The end of the class of a decoder without a head, and of the class with one.
 const CLASSES: [&str; 2] = ["Model", "ForCausalLM"];
@@ -50,6 +50,22 @@ impl Embedding {
         let stated = stated.and_then(|tokens| u32::try_from(tokens).ok()).map_or(usual, |tokens| tokens.min(usual));
         let max_tokens = decoder.context(encoding.max_tokens.or(Some(stated)))?;
         Ok(Self { normalize: encoding.normalize.unwrap_or(sentence.normalize), max_tokens })
+    }
+}
+
+impl Model {
+    /// Whether the model is a decoder for embeddings.
+    pub fn is_embedder(&self) -> bool {
+        let Self::Folder { config, more, .. } = self else { return false };
+        is_embedder(config.bytes(), more.get(MODULES).map(|modules| modules.bytes()))
+    }
+
+    /// How a decoder for embeddings gives them; `None` for a language model.
+    pub fn embedding(&self, decoder: &Decoder, options: &Options) -> Result<Option<Embedding>, CheckpointError> {
+        let Self::Folder { more, .. } = self else { return Ok(None) };
+        let Some(encoding) = options.encoder.as_ref().filter(|_| options.embeds) else { return Ok(None) };
+        let views = more.iter().map(|(name, file)| (name.clone(), file.bytes())).collect();
+        Embedding::read(decoder, &views, encoding).map(Some)
     }
 }
 

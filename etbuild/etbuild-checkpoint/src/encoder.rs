@@ -3,7 +3,6 @@
 mod attention;
 mod constants;
 mod description;
-mod facts;
 mod family;
 mod pooling;
 mod program;
@@ -16,7 +15,6 @@ use serde_json::Value;
 pub use description::{
     Block, Dense, Encoder, EncoderNames, Head, Pooling, Projection, Reach, Scores, SequenceHead, Task,
 };
-pub use facts::read_encoder_texts;
 pub use pooling::{MODULES, SENTENCE, Sentence, has_pooling, module_files};
 
 use crate::config::Config;

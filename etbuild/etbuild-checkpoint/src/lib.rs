@@ -20,6 +20,7 @@ mod description;
 mod diffusion;
 mod embedder;
 mod encoder;
+mod encoder_texts;
 mod error;
 mod family;
 mod gguf;
@@ -61,8 +62,9 @@ pub use diffusion::{PIPELINE_FILES, PipelineData, read_pipeline};
 pub use embedder::{Embedding, has_embedder, is_embedder, read_embedder};
 pub use encoder::{
     Encoder, EncoderNames, Encoding, Head, MODULES, Pooling, Projection, SENTENCE, Scores, SequenceHead, Task,
-    describe_encoder, encoder_architectures, has_pooling, is_encoder, module_files, read_encoder_texts,
+    describe_encoder, encoder_architectures, has_pooling, is_encoder, module_files,
 };
+pub use encoder_texts::read_encoder_texts;
 pub use error::CheckpointError;
 pub use etbuild_torch::{Remedy, TorchError};
 use gguf::Gguf;
@@ -112,23 +114,9 @@ struct Opened {
 }
 
 impl Model {
-    /// Whether the model is a decoder for embeddings.
-    fn is_embedder(&self) -> bool {
-        let Self::Folder { config, more, .. } = self else { return false };
-        is_embedder(config.bytes(), more.get(MODULES).map(|modules| modules.bytes()))
-    }
-
     /// Whether the model is an encoder.
     fn is_encoder(&self) -> bool {
         matches!(self, Self::Folder { config, .. } if is_encoder(config.bytes()))
-    }
-
-    /// How a decoder for embeddings gives them; `None` for a language model.
-    fn embedding(&self, decoder: &Decoder, options: &Options) -> Result<Option<Embedding>, CheckpointError> {
-        let Self::Folder { more, .. } = self else { return Ok(None) };
-        let Some(encoding) = options.encoder.as_ref().filter(|_| options.embeds) else { return Ok(None) };
-        let views = more.iter().map(|(name, file)| (name.clone(), file.bytes())).collect();
-        Embedding::read(decoder, &views, encoding).map(Some)
     }
 
     /// Whether rows of queries and keys are in another order than adapters have.

@@ -315,7 +315,7 @@ fn rated(model: &mut LanguageModel, wanted: &[String]) {
 fn sessions(model: &mut LanguageModel, [own, other]: [&Path; 2], wanted: &[String]) {
     let greedy = Sampling { temperature: 0.0, ..model.sampling() };
     let usual = Options::default().max_new_tokens(3).sampling(greedy);
-    let mut said = |model: &mut LanguageModel, prompt: &str| model.generate(prompt, &usual).unwrap().text().unwrap();
+    let said = |model: &mut LanguageModel, prompt: &str| model.generate(prompt, &usual).unwrap().text().unwrap();
     let ([session, again], long) = (session_files(own), LONG.repeat(40));
     model.use_adapter(own).unwrap();
     said(model, &long);

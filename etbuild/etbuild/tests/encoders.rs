@@ -254,7 +254,7 @@ fn the_client_of_openai_gets_the_embeddings_of_the_command_line() {
 
 #[test]
 fn a_decoder_for_embeddings_is_served_as_an_encoder() {
-    let (Some(model), Some(tied)) = (self::model("qwen3-embedding"), self::model("qwen3-tied")) else { return };
+    let (Some(model), Some(tied)) = (model("qwen3-embedding"), model("qwen3-tied")) else { return };
     let place = Place::cold_with_compiled_crates();
     let binary = served(&place, &model, "decoded");
     let server = serving(&binary);

@@ -69,9 +69,9 @@ mod tests {
     #[test]
     fn an_answer_is_a_json_object() {
         let likelihoods = vec![Likelihood::of(1, 0, &[0.0, 0.0], None).unwrap()];
-        let (text, thoughts) = ("a\"b\n".to_owned(), String::new());
+        let (text, thoughts) = ("a\"b".to_owned(), String::new());
         let mut said = Said { tokens: vec![1, 2], text, thoughts, likelihoods, ended: Ended::Enough };
-        let plain = r#"{"text":"a\"b\n","tokens":[1,2],"ended":"length"}"#;
+        let plain = r#"{"text":"a\"b","tokens":[1,2],"ended":"length"}"#;
         assert_eq!(said.json(false), plain);
         assert!(
             said.json(true).contains(r#""mean_logprob":-0.6931472,"logprobs":[{"token":1,"#),

@@ -15,7 +15,7 @@ const FORWARD: &str = "forward";
 /// Reads the tokens of a text.
 pub enum Reader {
     /// An encoder: each token attends to all tokens.
-    Whole(Whole),
+    Whole(Box<Whole>),
     /// A decoder, whose methods give embeddings in the place of logits.
     Chunks(Box<Model>),
 }
@@ -43,7 +43,7 @@ impl Reader {
         match Module::load_method(FileBytes::shared(file), data()?, FORWARD, kernels, engines) {
             Ok(module) => {
                 let (tokens, types) = (place(&module, "tokens")?, place(&module, "types").ok());
-                Ok(Self::Whole(Whole { module, tokens, types }))
+                Ok(Self::Whole(Box::new(Whole { module, tokens, types })))
             }
             Err(et_module::Error::MethodMissing { .. }) => {
                 let mut model = Model::load(file, data, kernels, engines)?;

@@ -5,10 +5,10 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use super::{Encoding, describe_encoder};
+use crate::CheckpointError;
 use crate::embedder::{has_embedder, read_embedder};
+use crate::encoder::{Encoding, Scores, Task, describe_encoder};
 use crate::texts::{TOKENIZER, Texts};
-use crate::{CheckpointError, Scores, Task};
 
 /// Reads the named data from the files of a checkpoint, by name. The facts are lines of a word and a text, such as `task embedding`.
 ///
