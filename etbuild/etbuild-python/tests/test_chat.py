@@ -64,11 +64,13 @@ class Chat(unittest.TestCase):
             self.assertEqual((answer.text(), answer.ended), (whole.split(" a")[0], "stop"))
 
     def test_probabilities_come_with_the_tokens(self):
-        for answer, texts in (
-            (self.model.generate("Once", max_new_tokens=4, temperature=0, top_logprobs=2), True),
-            (self.model.chat([QUESTION], max_new_tokens=4, temperature=0, top_logprobs=2), True),
-            (self.model.generate(self.model.encode("Once"), max_new_tokens=4, temperature=0, top_logprobs=2), False),
+        short = dict(max_new_tokens=4, temperature=0, top_logprobs=2)
+        for begin, prompt, texts in (
+            (self.model.generate, "Once", True),
+            (self.model.chat, [QUESTION], True),
+            (self.model.generate, self.model.encode("Once"), False),
         ):
+            answer = begin(prompt, **short)
             list(answer)
             self.assertEqual([one.token for one in answer.logprobs], answer.tokens)
             for one in answer.logprobs:
