@@ -6,7 +6,7 @@ const DONE = 0, LOST = 1, NO_MEMORY = 2, REFUSED = 3;
 const MOST_BYTES = 0xffff_ff00;
 
 /** The library's functions that may wait for the browser: each returns a promise. */
-const WAITING = /^et_(module_(load|execute|free)|language_(load|free|answer|continue|transcribe)\w*)$/;
+const WAITING = /^et_(module_(load|execute|free)|language_(load|free|answer|continue|transcribe|save|restore)\w*)$/;
 
 /** A failure for the library. */
 const failure = (status, sentence) => ({ status, sentence });

@@ -53,7 +53,7 @@ async function threadsOf(module, wasi) {
 export class Library {
   /**
    * `listener` is told the answer of a language model, and returns whether to go on: `see` each new token with its text, or the
-   * text of a segment with the address of the segment, `think` thoughts, and `call` calls of tools.
+   * text of a segment with the address of the segment, `think` thoughts, `call` calls of tools, and `likely` how probable tokens are.
    */
   static async open({ library, program, data = [], threads: wanted, onProgress }, listener = {}) {
     const sources = [program, ...data];
@@ -71,6 +71,7 @@ export class Library {
         see: (context, token, text, size) => Number(listener.see(token >>> 0, wasi.text(text, size), context >>> 0)),
         think: (_, text, size) => Number(listener.think(wasi.text(text, size))),
         call: (_, call) => Number(listener.call(call >>> 0)),
+        likely: (_, likelihood) => Number(listener.likely(likelihood >>> 0)),
       },
       ...gpu?.imports(),
       ...threads?.imports(),
@@ -101,6 +102,15 @@ export class Library {
 
   removeFile(name) {
     this.wasi.files.delete(name);
+  }
+
+  /** The bytes of a file that the library wrote, which is gone then. */
+  takeFile(name) {
+    const file = this.wasi.files.get(name);
+    this.removeFile(name);
+    const bytes = new Uint8Array(file.size);
+    file.read(bytes);
+    return bytes;
   }
 
   get view() {

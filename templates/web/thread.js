@@ -14,7 +14,7 @@ async function prepare({ module, memory, states, index }) {
     env: { memory },
     wasi: { "thread-spawn": () => -1 },
     wasi_snapshot_preview1: wasi.imports(module),
-    etbuild: { see: () => 0, think: () => 0, call: () => 0 },
+    etbuild: { see: () => 0, think: () => 0, call: () => 0, likely: () => 0 },
   });
   run = ({ thread, argument }) => {
     try {

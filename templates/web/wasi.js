@@ -1,4 +1,4 @@
-// The part of WASI (preview 1) that the library calls: files that are read once, a clock, random bytes, lines of messages.
+// The part of WASI (preview 1) that the library calls: files that are read or written once, a clock, random bytes, lines of messages.
 
 const SUCCESS = 0, BAD_DESCRIPTOR = 8, NOT_FOUND = 44, NO_SYSTEM_CALL = 52, NOT_SEEKABLE = 70;
 const DIRECTORY = 3, REGULAR_FILE = 4;
@@ -6,6 +6,7 @@ const STANDARD_OUTPUT = 1, STANDARD_ERROR = 2, ROOT = 3, FIRST_FILE = 4;
 const EVERY_RIGHT = 0xffff_ffff_ffff_ffffn;
 const MOST_RANDOM_BYTES = 65536;
 const CURRENT = 1;
+const CREATE = 1;
 
 /** Random bytes: a module of Node.js 18 has no global `crypto`. */
 export async function randomSource() {
@@ -32,6 +33,12 @@ export class File {
     }
     this.position += count;
     return count;
+  }
+
+  /** Appends a copy of bytes. */
+  write(bytes) {
+    this.chunks.push(bytes.slice());
+    this.size += bytes.length;
   }
 }
 
@@ -156,7 +163,9 @@ export class Wasi {
   }
 
   path_open(folder, flags, pointer, size, creation, rights, inherited, mode, result) {
-    const file = this.files.get(this.text(pointer, size));
+    const name = this.text(pointer, size);
+    if (creation & CREATE) this.files.set(name, new File([]));
+    const file = this.files.get(name);
     if (!file) return NOT_FOUND;
     const descriptor = Math.max(FIRST_FILE - 1, ...this.opened.keys()) + 1;
     this.opened.set(descriptor, file);
@@ -166,6 +175,19 @@ export class Wasi {
   path_filestat_get(folder, flags, pointer, size, result) {
     const file = this.files.get(this.text(pointer, size));
     return file ? this.describe(file, result) : NOT_FOUND;
+  }
+
+  path_rename(folder, pointer, size, target, newPointer, newSize) {
+    const name = this.text(pointer, size);
+    const file = this.files.get(name);
+    if (!file) return NOT_FOUND;
+    this.files.delete(name);
+    this.files.set(this.text(newPointer, newSize), file);
+    return SUCCESS;
+  }
+
+  path_unlink_file(folder, pointer, size) {
+    return this.files.delete(this.text(pointer, size)) ? SUCCESS : NOT_FOUND;
   }
 
   fd_filestat_get(descriptor, result) {
@@ -198,8 +220,14 @@ export class Wasi {
     return this.opened.delete(descriptor) ? SUCCESS : BAD_DESCRIPTOR;
   }
 
-  /** Messages go to the console, a line at a time. */
+  /** Bytes go to their file; messages go to the console, a line at a time. */
   fd_write(descriptor, list, count, result) {
+    const file = this.opened.get(descriptor);
+    if (file) {
+      const parts = this.buffers(list, count);
+      parts.forEach((bytes) => file.write(bytes));
+      return this.put(result, parts.reduce((sum, bytes) => sum + bytes.length, 0));
+    }
     if (descriptor !== STANDARD_OUTPUT && descriptor !== STANDARD_ERROR) return BAD_DESCRIPTOR;
     let written = 0;
     let text = this.lines.get(descriptor) ?? "";

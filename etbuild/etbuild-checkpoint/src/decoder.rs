@@ -26,6 +26,7 @@ use std::collections::BTreeMap;
 use etbuild_ir::Graph;
 
 use crate::{CheckpointError, Decoder, Method, Options};
+pub use method::Ending;
 pub use weights::Weights;
 
 /// The methods of a decoder: for chunks of tokens, with the logits behind the last token or behind `every` token, for one token, and
@@ -34,6 +35,7 @@ pub fn build(
     decoder: &Decoder,
     mut weights: Weights<'_>,
     options: &Options,
+    ending: Ending,
 ) -> Result<BTreeMap<String, Graph>, Vec<CheckpointError>> {
     let longest = weights.piece;
     let mut methods = BTreeMap::new();
@@ -47,7 +49,8 @@ pub fn build(
             Method::Image | Method::Audio => method::build_tile(decoder, &mut weights),
             _ => {
                 let tokens = options.tokens(method, longest).clamp(1, longest);
-                method::build(decoder, &mut weights, tokens, options.every || method == Method::Verify)
+                let every = options.every || method == Method::Verify;
+                method::build(decoder, &mut weights, tokens, (every, ending))
             }
         };
         methods.insert(method.name(), graph);

@@ -3,7 +3,6 @@
 mod attention;
 mod constants;
 mod description;
-mod facts;
 mod family;
 mod pooling;
 mod program;
@@ -16,9 +15,7 @@ use serde_json::Value;
 pub use description::{
     Block, Dense, Encoder, EncoderNames, Head, Pooling, Projection, Reach, Scores, SequenceHead, Task,
 };
-pub use facts::read_encoder_texts;
-use pooling::Sentence;
-pub use pooling::{MODULES, SENTENCE, has_pooling, module_files};
+pub use pooling::{MODULES, SENTENCE, Sentence, has_pooling, module_files};
 
 use crate::config::Config;
 use crate::shards::Tensors;
@@ -95,7 +92,7 @@ pub fn import(checkpoint: &Checkpoint, encoding: &Encoding) -> Result<AtenProgra
 }
 
 /// The most tokens that the tokenizer states, if any: some tokenizers state more than any model reads.
-fn tokenizer_limit(files: &BTreeMap<String, &[u8]>) -> Result<Option<usize>, CheckpointError> {
+pub fn tokenizer_limit(files: &BTreeMap<String, &[u8]>) -> Result<Option<usize>, CheckpointError> {
     let Some(bytes) = files.get(TOKENIZER_CONFIG) else { return Ok(None) };
     let config = Config::parse_file(TOKENIZER_CONFIG, bytes)?;
     let limit = config.value("model_max_length").and_then(Value::as_f64);

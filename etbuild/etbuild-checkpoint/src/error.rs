@@ -98,11 +98,11 @@ pub enum CheckpointError {
         /// What the model gives.
         task: &'static str,
     },
-    /// A decoder whose hidden states are for embeddings.
+    /// A decoder for embeddings with another module behind the hidden states than the pooling of the last token: its name.
     #[error(
-        "`modules.json` makes embeddings of the model's hidden states, and a decoder becomes a text generator, which has none"
+        "the embedding of a decoder is the hidden state of the last token, and `modules.json` or the recipe says `{0}`"
     )]
-    EmbeddingsOfDecoder,
+    PoolingOfDecoder(&'static str),
     /// What an encoder cannot have.
     #[error("an encoder cannot have {0}")]
     EncoderOption(&'static str),

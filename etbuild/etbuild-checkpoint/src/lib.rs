@@ -18,7 +18,9 @@ mod constant;
 mod decoder;
 mod description;
 mod diffusion;
+mod embedder;
 mod encoder;
+mod encoder_texts;
 mod error;
 mod family;
 mod gguf;
@@ -46,6 +48,7 @@ use etbuild_weights::{Encoded, Grid, Keeper, Rotation};
 use adapter::Adapter;
 pub use adapter::{ADAPTER_CONFIG, ADAPTER_SHARD, AdapterFiles, PICKLED_ADAPTER};
 use config::Config;
+use decoder::Ending;
 use decoder::Weights;
 pub use description::{
     Activation, Attention, AttentionTemperature, Biases, Clamped, Convolution, ConvolutionNames, Cross, Cutoff,
@@ -56,10 +59,12 @@ pub use description::{
 };
 use description::{PROJECTOR, SOUND_PROJECTOR, SOUND_TOWER, TOWER};
 pub use diffusion::{PIPELINE_FILES, PipelineData, read_pipeline};
+pub use embedder::{Embedding, has_embedder, is_embedder, read_embedder};
 pub use encoder::{
     Encoder, EncoderNames, Encoding, Head, MODULES, Pooling, Projection, SENTENCE, Scores, SequenceHead, Task,
-    describe_encoder, encoder_architectures, has_pooling, is_encoder, module_files, read_encoder_texts,
+    describe_encoder, encoder_architectures, has_pooling, is_encoder, module_files,
 };
+pub use encoder_texts::read_encoder_texts;
 pub use error::CheckpointError;
 pub use etbuild_torch::{Remedy, TorchError};
 use gguf::Gguf;
@@ -126,11 +131,13 @@ impl Model {
     fn open(&self) -> Result<Opened, Vec<CheckpointError>> {
         match self {
             Self::Folder { config, shards, more } => {
-                if more.get(MODULES).is_some_and(|modules| has_pooling(modules.bytes())) {
-                    return Err(vec![CheckpointError::EmbeddingsOfDecoder]);
-                }
+                let is_embedder = self.is_embedder();
+                let describe = if is_embedder { embedder::describe_embedder } else { describe };
                 let mut decoder = describe(config.bytes()).map_err(|error| vec![error])?;
                 let mut tensors = Tensors::open(shards)?;
+                if is_embedder {
+                    tensors = embedder::named(&decoder, tensors).map_err(|error| vec![error])?;
+                }
                 if decoder.vision.is_some() || decoder.hearing.is_some() || decoder.is_for_texts {
                     tensors = tensors.renamed(|name| decoder.canonical(name)).map_err(|error| vec![error])?;
                 }
@@ -148,7 +155,7 @@ impl Model {
                 if let Some((config, method)) = &quantized {
                     (method.add)(config, &mut decoder, &mut tensors).map_err(|error| vec![error])?;
                 }
-                let spare = spare::take(&decoder, &mut tensors, quantized.is_some());
+                let spare = spare::take(&decoder, &mut tensors, (quantized.is_some(), is_embedder));
                 Ok(Opened { decoder, tensors, spare })
             }
             Self::Gguf(files) => {
@@ -186,8 +193,10 @@ pub struct Options {
     pub rotation: Option<Rotation>,
     /// Which stored groups of integers stay as they are; the numbers of others are decoded.
     pub keeps: Kept,
-    /// The texts of an encoder; `None` for a language model.
+    /// The texts of an encoder or of a decoder for embeddings; `None` for a language model.
     pub encoder: Option<Encoding>,
+    /// Whether the model is a decoder for embeddings.
+    pub embeds: bool,
     /// Whether the program has the methods of a vision encoder: those of a model that reads pictures.
     pub vision: bool,
     /// What the audio encoder of a model that hears is for.
@@ -357,7 +366,7 @@ impl Method {
 impl Options {
     /// The methods of the program.
     pub fn methods(&self) -> Vec<Method> {
-        if self.encoder.is_some() {
+        if self.encoder.is_some() && !self.embeds {
             return vec![Method::Forward];
         }
         let shorter = self.prefill.split_last().map_or(&[][..], |(_, shorter)| shorter);
@@ -457,10 +466,11 @@ pub fn describe(config: &[u8]) -> Result<Decoder, CheckpointError> {
     Ok(decoder)
 }
 
-/// The program of a checkpoint. With [`Options::encoder`], the single method [`Method::Forward`] of an encoder: the input `tokens`,
+/// The program of a checkpoint. With [`Options::encoder`] and without [`Options::embeds`], the single method [`Method::Forward`] of an encoder: the input `tokens`,
 /// `int64 [1, n]`, for pairs of texts also `types`; the output is an embedding, the logits of classes, or the logits of each token.
 ///
-/// For a language model, the methods of [`Options::methods`], which share weights and the KV cache.
+/// For a language model, the methods of [`Options::methods`], which share weights and the KV cache. Those of a decoder for embeddings have the
+/// embedding of the text up to the last token, `float32 [1, width]`, in the place of logits.
 ///
 /// Inputs of all methods: `tokens`, `int64 [1, p]`, and `start`, `int64 [1]`, the position of the first token. The
 /// output is the logits, `float32 [1, vocabulary]`, after the last token. `prefill` also takes `last`, `int64 [1]`, the
@@ -482,16 +492,18 @@ pub fn import_checkpoint(
     options: &Options,
     keeper: &dyn Keeper,
 ) -> Result<AtenProgram, Vec<CheckpointError>> {
-    if let Some(encoding) = &options.encoder {
+    if let Some(encoding) = options.encoder.as_ref().filter(|_| !options.embeds) {
         return encoder::import(checkpoint, encoding);
     }
     let Opened { decoder, tensors, .. } = checkpoint.model.open()?;
+    let embedding = checkpoint.model.embedding(&decoder, options).map_err(|error| vec![error])?;
     let beside = decoder.vision.as_ref().map(|_| "reads pictures").or(decoder.hearing.as_ref().map(|_| "hears"));
     let beside = beside.or(decoder.source.as_ref().map(|_| "has a text encoder"));
     if let Some(does) = beside.filter(|_| checkpoint.adapter.is_some()) {
         return Err(vec![CheckpointError::AdapterOverEncoder(does).of_adapter()]);
     }
-    let context = decoder.context(options.context).map_err(|error| vec![error])?;
+    let context = embedding.map_or_else(|| decoder.context(options.context), |embedding| Ok(embedding.max_tokens));
+    let context = context.map_err(|error| vec![error])?;
     if options.speculate.is_some() && !options.every && decoder.is_recurrent() {
         return Err(vec![CheckpointError::Speculation]);
     }
@@ -505,7 +517,8 @@ pub fn import_checkpoint(
     let adapter = checkpoint.adapter.as_ref().map(Adapter::open).transpose().map_err(all_of_adapter)?;
     let image_tokens = decoder.image_tokens(context, options.image_tokens).map_err(|error| vec![error])?;
     let weights = Weights::new(&decoder, (tensors, adapter), keeper, [context, image_tokens], options);
-    let methods = decoder::build(&decoder, weights, options)?;
+    let ending = embedding.map_or(Ending::Logits, |embedding| Ending::Embedding { normalize: embedding.normalize });
+    let methods = decoder::build(&decoder, weights, options, ending)?;
     let program = Program { methods };
     AtenProgram::verify(program).map_err(|violations| violations.into_iter().map(CheckpointError::from).collect())
 }
@@ -542,7 +555,9 @@ pub fn stored_forms(
         }
     };
     let unread = match model {
-        Model::Folder { config, .. } => unread::of_family(config.bytes()).map_err(|error| vec![error])?,
+        Model::Folder { config, .. } => {
+            unread::of_family(&embedder::with_head(config.bytes())).map_err(|error| vec![error])?
+        }
         Model::Gguf(_) => Vec::new(),
     };
     let unread = (!unread.is_empty()).then(|| format!("nothing reads these keys of `{CONFIG}`: {}", unread.join(", ")));

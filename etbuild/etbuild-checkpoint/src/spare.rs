@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use etbuild_weights::Tensor;
 
-use crate::Decoder;
 use crate::shards::Tensors;
+use crate::{Decoder, Names};
 
 /// Endings of tensors of quantized checkpoints that are for kernels with fewer bits than the program's.
 const KERNELS: &[(&str, &str)] = &[
@@ -29,6 +29,8 @@ const LATER: &str = "tensors for the prediction of later tokens";
 
 const ENCODERS: &str = "tensors of encoders of pictures and sound, so that the model answers texts alone";
 
+const HEAD: &str = "matrices of heads, which embeddings do not need";
+
 const SOUND: &str = "tensors of an encoder of sound, so that the model does not hear";
 
 const KEYS: &str = "tensors for keys and values of layers that read the KV caches of others";
@@ -44,12 +46,18 @@ const PREDICTORS: &[&str] = &["mtp.", "model.mtp.", "model.mtp_layers."];
 const PREDICTOR: &str = "eh_proj.weight";
 
 /// Takes out what no computation needs. Returns how many tensors of each kind that were.
-pub fn take(decoder: &Decoder, tensors: &mut Tensors, is_quantized: bool) -> BTreeMap<&'static str, usize> {
+pub fn take(
+    decoder: &Decoder,
+    tensors: &mut Tensors,
+    (is_quantized, is_embedder): (bool, bool),
+) -> BTreeMap<&'static str, usize> {
+    let heads = [decoder.names.head_matrix(), Names::LLAMA.head_matrix()];
     let kind = |name: &str| {
         let of_kernel = || KERNELS.iter().find(|(ending, _)| name.ends_with(ending)).map(|(_, kind)| *kind);
         let is_of = |starts: &[&str]| starts.iter().any(|start| name.starts_with(start));
         let is_bias = || has_spare_bias(decoder, tensors, name);
         match is_quantized {
+            _ if is_embedder && heads.iter().any(|head| head == name) => Some(HEAD),
             _ if predicts(decoder, tensors, name) => Some(LATER),
             _ if of_shared_cache(decoder, name) => Some(KEYS),
             _ if of_unscaled(decoder, name) => Some(SCALES),

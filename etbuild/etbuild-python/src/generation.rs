@@ -15,6 +15,15 @@ pub enum Piece {
     Token(u32),
 }
 
+/// A token, its text, and the logarithm of its probability.
+type Alternative = (u32, String, f32);
+/// The picked token, and the most probable tokens.
+type Likely = (Alternative, Vec<Alternative>);
+
+fn likely(one: &language::Alternative) -> Alternative {
+    (one.token, one.text.clone(), one.logarithm)
+}
+
 /// An iterator over the pieces of an answer, which ends with the next text of the model.
 #[pyclass(frozen, module = "etbuild._native")]
 pub struct Generation {
@@ -74,6 +83,14 @@ impl Generation {
         let mut speaker = self.model.get().lock(py)?;
         let calls = self.current(py, &mut speaker)?.calls().iter();
         Ok(calls.map(|(id, call)| (id.clone(), call.name.clone(), call.arguments.clone())).collect())
+    }
+
+    /// How probable the new tokens so far are, each with the most probable tokens: token, text and logarithm.
+    #[getter]
+    fn logprobs(&self, py: Python<'_>) -> PyResult<Vec<Likely>> {
+        let mut speaker = self.model.get().lock(py)?;
+        let likelihoods = self.current(py, &mut speaker)?.likelihoods().iter();
+        Ok(likelihoods.map(|one| (likely(&one.picked), one.alternatives.iter().map(likely).collect())).collect())
     }
 
     /// Why the answer ended: `stop`, `length` or `context`; `None` before.

@@ -84,6 +84,18 @@ impl LanguageModel {
         self.lock(py)?.model.use_adapter(path).map_err(|error| run_failed(py, &error))
     }
 
+    /// Writes the text that the model has read, with its KV cache, to a file.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        self.lock(py)?.model.save(path).map_err(|error| run_failed(py, &error))
+    }
+
+    /// Goes on behind the text in a file; answers before have ended.
+    fn restore(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let mut speaker = self.lock(py)?;
+        speaker.begun += 1;
+        speaker.model.restore(path).map_err(|error| run_failed(py, &error))
+    }
+
     /// The most tokens of a text, where that is known.
     #[getter]
     fn context(&self, py: Python<'_>) -> PyResult<Option<usize>> {

@@ -65,6 +65,8 @@ pub struct Options {
     template_variables: Option<String>,
     #[pyo3(item)]
     split_thoughts: bool,
+    #[pyo3(item)]
+    top_logprobs: Option<usize>,
 }
 
 impl Options {
@@ -97,6 +99,7 @@ impl Options {
             tools: self.tools()?,
             template_variables: self.template_variables.clone(),
             splits_thoughts: self.split_thoughts,
+            top_logprobs: self.top_logprobs,
         })
     }
 

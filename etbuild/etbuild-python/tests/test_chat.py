@@ -1,6 +1,7 @@
 """Conversations with tools, thoughts and stop texts; `wheel.rs` runs this file in an environment with the wheel."""
 
 import json
+import math
 import os
 import shutil
 import tempfile
@@ -61,6 +62,42 @@ class Chat(unittest.TestCase):
         for stop in (" a", ["no such text", " a"]):
             answer = self.model.generate("Once", **GREEDY, stop=stop)
             self.assertEqual((answer.text(), answer.ended), (whole.split(" a")[0], "stop"))
+
+    def test_probabilities_come_with_the_tokens(self):
+        short = dict(max_new_tokens=4, temperature=0, top_logprobs=2)
+        for begin, prompt, texts in (
+            (self.model.generate, "Once", True),
+            (self.model.chat, [QUESTION], True),
+            (self.model.generate, self.model.encode("Once"), False),
+        ):
+            answer = begin(prompt, **short)
+            list(answer)
+            self.assertEqual([one.token for one in answer.logprobs], answer.tokens)
+            for one in answer.logprobs:
+                self.assertEqual(len(one.top), 2)
+                self.assertEqual((one.top[0].token, one.top[0].logprob), (one.token, one.logprob))
+                self.assertGreaterEqual(one.top[0].logprob, one.top[1].logprob)
+                self.assertEqual(one.text, self.model.decode([one.token]) if texts else "")
+                self.assertLess(math.exp(one.top[0].logprob) + math.exp(one.top[1].logprob), 1)
+        self.assertEqual(self.model.generate("Once", max_new_tokens=2).logprobs, [])
+
+    def test_a_session_goes_on(self):
+        long = "fox and " * 40
+        short = dict(max_new_tokens=3, temperature=0)
+        said = self.model.generate(long, **short).text()
+        files = [Path(tempfile.mkdtemp()) / name for name in ("first.session", "again.session")]
+        self.model.save(files[0])
+        begun = self.model.generate("Once", **short)
+        next(begun)
+        self.model.restore(files[0])
+        with self.assertRaises(etbuild.Error):
+            next(begun)
+        self.model.save(files[1])
+        self.assertEqual(files[0].read_bytes(), files[1].read_bytes())
+        self.assertEqual(self.model.generate(long, **short).text(), said)
+        files[0].write_bytes(files[0].read_bytes()[:1000])
+        with self.assertRaises(etbuild.Error):
+            self.model.restore(files[0])
 
     def test_what_a_conversation_cannot_have_is_refused(self):
         calls = [{"id": "a", "function": {"name": "b", "arguments": {}}}]

@@ -3,12 +3,14 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use et_llm::{Matcher, Question, Random, Token};
 use etbuild_run::Loader;
-use etbuild_run::language::{Choice, Constraint, LanguageModel, NamedCall, Options, Piece, Sampling, Tools, Turn};
+use etbuild_run::language::{
+    Alternative, Choice, Constraint, LanguageModel, Likelihood, NamedCall, Options, Piece, Sampling, Tools, Turn,
+};
 use serde_json::{Value, json};
 
 use crate::adapters::write_tiny_adapter;
@@ -24,6 +26,16 @@ const COMPLETIONS: &str = "/v1/completions";
 const QUESTION: &str = "Tell me a tale.";
 const WRITTEN: &str =
     r#"Ho <tool_call>\n\{"name": "tell", "arguments": \{"words": "fox", "count": 3\}\}\n</tool_call>"#;
+
+/// A part of a long prompt.
+const LONG: &str = "fox and ";
+
+/// Texts of tokens with the logarithms of their probabilities, in a form that every language prints alike.
+fn shown_likely(tokens: impl IntoIterator<Item = (String, f64)>) -> String {
+    let tokens: Vec<String> =
+        tokens.into_iter().map(|(text, logprob)| format!("{}{logprob:.3}", line(&text))).collect();
+    format!("|{}", tokens.join("~"))
+}
 
 /// A text in a line.
 fn line(text: &str) -> String {
@@ -57,6 +69,31 @@ impl Wanted {
         message
     }
 
+    /// Adds how probable the tokens of an answer and the two most probable tokens are.
+    fn likely(&mut self, messages: &Value) {
+        let request =
+            json!({ "messages": messages, "max_tokens": 3, "temperature": 0, "logprobs": true, "top_logprobs": 2 });
+        let answer = self.server.post(CHAT, &request).json();
+        let tokens = answer["choices"][0]["logprobs"]["content"].as_array().unwrap();
+        let one = |value: &Value| (value["token"].as_str().unwrap().to_owned(), value["logprob"].as_f64().unwrap());
+        let likely = tokens.iter().map(|token| {
+            let top = token["top_logprobs"].as_array().unwrap().iter().map(one);
+            shown_likely(std::iter::once(one(token)).chain(top))
+        });
+        self.lines.push(format!("likely={}", likely.collect::<String>()));
+    }
+
+    /// Adds how probable the tokens of a continuation are.
+    fn rated(&mut self) {
+        let request = json!({ "prompt": "Once", "max_tokens": 3, "temperature": 0, "logprobs": 0 });
+        let answer = self.server.post(COMPLETIONS, &request).json();
+        let logprobs = &answer["choices"][0]["logprobs"];
+        let texts = logprobs["tokens"].as_array().unwrap().iter().map(|text| text.as_str().unwrap().to_owned());
+        let numbers = logprobs["token_logprobs"].as_array().unwrap().iter().map(|number| number.as_f64().unwrap());
+        let rated = texts.zip(numbers).map(|pair| shown_likely([pair]));
+        self.lines.push(format!("rated={}", rated.collect::<String>()));
+    }
+
     fn continued(&mut self, name: &str, end: &str, more: &Value) {
         let mut request = json!({ "prompt": "Once", "max_tokens": 200, "temperature": 0 });
         request.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -87,6 +124,10 @@ impl Wanted {
         let once = json!({ "max_tokens": 9 });
         wanted.continued("adapted", "", &json!({ "model": "other", "max_tokens": 9 }));
         wanted.continued("back", "", &once);
+        wanted.likely(&first);
+        wanted.rated();
+        wanted.continued("kept", "", &json!({ "prompt": LONG.repeat(40), "max_tokens": 3 }));
+        wanted.lines.push("foreign=the session is of another model".to_owned());
         several_at_once(&wanted.server);
         wanted.lines
     }
@@ -168,16 +209,27 @@ fn apps_call_tools_and_tell_thoughts_as_the_server_does() {
         line(&model.generate("Once", &options).unwrap().text().unwrap())
     };
     let adapted = [format!("adapted={}", once(&files[2])), format!("back={}", once(&files[1]))];
-    assert_eq!(adapted, wanted[wanted.len() - 2..]);
+    assert_eq!(adapted, wanted[8..10]);
     assert_ne!(once(&files[2]), once(&files[1]));
+    rated(&mut model, &wanted[10..12]);
+    sessions(&mut model, [&files[1], &files[2]], &wanted[12..14]);
     let mut thinks = Command::new(folder.join("tiny-llama"));
     thinks.args(["--chat", "--prompt", QUESTION, "--max-new-tokens", "9", "--temperature", "0"]);
     let thought = Ran::of(thinks.args(["--template-variables", r#"{"enable_thinking": true}"#])).expect(0).stdout;
     assert_eq!(format!("thoughts={}", thought.trim_end()), wanted[4]);
 
+    let wanted_kept = wanted[12].clone();
+    go_on(&folder, [&files[1], &files[2]], &wanted_kept);
+
     let source = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
     let library = folder.join("libtiny-llama.a");
-    let told = |command: &mut Command| Ran::of(command.arg(&program).arg(&tools).args(&files)).expect(0);
+    let told = |command: &mut Command| {
+        forget(&files[1]);
+        let ran = Ran::of(command.arg(&program).arg(&tools).args(&files)).expect(0);
+        check_sessions(&files[1]);
+        go_on(&folder, [&files[1], &files[2]], &wanted_kept);
+        ran
+    };
     wanted.push("cancelled=3|0".to_owned());
     compare(&told(&mut linked(&place, &library, &source("chat.cpp"), &[])), &wanted);
     wanted.extend(REFUSED.map(str::to_owned));
@@ -196,7 +248,87 @@ fn apps_call_tools_and_tell_thoughts_as_the_server_does() {
         command.arg(source("chat.mjs")).arg(folder.join("index.js")).arg(&tools).args(own).arg(other("web"));
         let packed = |line: &String| line.replace("@cpu.x86_64", "@cpu.wasm32");
         compare(&Ran::of(&mut command).expect(0), &wanted.iter().map(packed).collect::<Vec<_>>());
+        check_sessions(&folder.join("tiny-llama.adapter.ptd"));
     }
+}
+
+/// The files of sessions that the apps write beside an adapter: one of the text that the model has read, and one of that text once it was restored.
+fn session_files(adapter: &Path) -> [PathBuf; 2] {
+    ["session", "again"].map(|ending| PathBuf::from(format!("{}.{ending}", adapter.display())))
+}
+
+fn forget(adapter: &Path) {
+    session_files(adapter).iter().for_each(|file| fs::remove_file(file).unwrap());
+}
+
+#[track_caller]
+fn check_sessions(adapter: &Path) {
+    let [saved, again] = session_files(adapter).map(|file| fs::read(file).unwrap());
+    assert!(saved.len() > 1000 && saved == again, "a session is the same when it was restored");
+}
+
+/// The binary goes on with the session of an app, with the adapter of the session alone.
+#[track_caller]
+fn go_on(folder: &Path, [own, other]: [&Path; 2], kept: &str) {
+    let [session, _] = session_files(own);
+    let said = |adapter: &Path| {
+        let mut command = Command::new(folder.join("tiny-llama"));
+        command.args([
+            "--temperature",
+            "0",
+            "--max-new-tokens",
+            "3",
+            "--stats",
+            "--json",
+            "--prompt",
+            &LONG.repeat(40),
+        ]);
+        Ran::of(command.arg("--adapter").arg(adapter).arg("--session").arg(&session))
+    };
+    let refused = said(other);
+    assert!(refused.status != 0 && refused.stderr.contains("another model"), "{}", refused.stderr);
+    let went_on = said(own).expect(0);
+    assert!(went_on.stderr.contains("; 1 tokens read"), "{}", went_on.stderr);
+    assert_eq!(format!("kept={}", line(went_on.json()["text"].as_str().unwrap())), kept);
+}
+
+/// How probable tokens are, in Rust.
+fn rated(model: &mut LanguageModel, wanted: &[String]) {
+    let greedy = Sampling { temperature: 0.0, ..model.sampling() };
+    let usual = Options::default().max_new_tokens(3).sampling(greedy);
+    let shown = |likelihoods: &[Likelihood]| {
+        let one = |other: &Alternative| (other.text.clone(), f64::from(other.logarithm));
+        let all = likelihoods.iter().map(|likelihood| {
+            shown_likely(std::iter::once(&likelihood.picked).chain(&likelihood.alternatives).map(one))
+        });
+        all.collect::<String>()
+    };
+    let mut answer = model.chat(&[Turn::user(QUESTION)], &usual.clone().top_logprobs(2)).unwrap();
+    answer.text().unwrap();
+    assert_eq!(format!("likely={}", shown(answer.likelihoods())), wanted[0]);
+    let mut answer = model.generate("Once", &usual.top_logprobs(0)).unwrap();
+    answer.text().unwrap();
+    assert_eq!(format!("rated={}", shown(answer.likelihoods())), wanted[1]);
+}
+
+/// Sessions in Rust, beside the first of two adapters, which is the one in use.
+fn sessions(model: &mut LanguageModel, [own, other]: [&Path; 2], wanted: &[String]) {
+    let greedy = Sampling { temperature: 0.0, ..model.sampling() };
+    let usual = Options::default().max_new_tokens(3).sampling(greedy);
+    let said = |model: &mut LanguageModel, prompt: &str| model.generate(prompt, &usual).unwrap().text().unwrap();
+    let ([session, again], long) = (session_files(own), LONG.repeat(40));
+    model.use_adapter(own).unwrap();
+    said(model, &long);
+    model.save(&session).unwrap();
+    said(model, "Once");
+    model.restore(&session).unwrap();
+    model.save(&again).unwrap();
+    check_sessions(own);
+    assert_eq!(format!("kept={}", line(&said(model, &long))), wanted[0]);
+    model.use_adapter(other).unwrap();
+    let foreign = model.restore(&session).unwrap_err().to_string();
+    assert_eq!(format!("foreign={}", foreign.rsplit(": ").next().unwrap()), wanted[1]);
+    model.use_adapter(own).unwrap();
 }
 
 /// The same in Rust.

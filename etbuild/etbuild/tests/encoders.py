@@ -26,6 +26,7 @@ BIASES = dict(norm_bias=True, attention_bias=True, mlp_bias=True, classifier_bia
 LABELS = dict(id2label={0: "O", 1: "PLACE", 2: "VERB"})
 T5 = dict(vocab_size=120, d_model=48, d_kv=10, d_ff=80, num_layers=3, num_heads=4, relative_attention_num_buckets=16,
           relative_attention_max_distance=20, n_positions=40)
+GROUPED = SHAPE | dict(num_hidden_layers=3, num_key_value_heads=2, head_dim=16, tie_word_embeddings=False)
 MODELS = {
     "bert": ("Bert", "Model", SHAPE | dict(max_position_embeddings=24), {}),
     "bert-cls": ("Bert", "Model", SHAPE | dict(max_position_embeddings=24, hidden_act="gelu_new"), dict(pooling="cls")),
@@ -56,6 +57,10 @@ MODELS = {
     "t5-activation": ("T5", "EncoderModel", T5 | dict(dense_act_fn="silu"), {}),
     "mt5": ("MT5", "EncoderModel", T5 | dict(feed_forward_proj="gated-gelu", layer_norm_epsilon=1e-5),
             dict(pooling="max", dense=dict(out_features=64, bias=True, activation_function="torch.nn.modules.activation.Tanh"))),
+    "qwen3-embedding": ("Qwen3", "Model", GROUPED | dict(max_position_embeddings=24), dict(pooling="last", normalize=True)),
+    "qwen3-tied": ("Qwen3", "ForCausalLM", GROUPED | dict(max_position_embeddings=24, tie_word_embeddings=True), dict(pooling="last")),
+    "mistral-embedding": ("Mistral", "ForCausalLM", GROUPED | dict(max_position_embeddings=300, sliding_window=None),
+                          dict(pooling="last", normalize=True)),
     "bert-two-aims": ("Bert", "ForPreTraining", SHAPE | dict(max_position_embeddings=24), {}),
     "distilbert-masked": ("DistilBert", "ForMaskedLM", DISTIL, {}),
     "roberta-masked": ("Roberta", "ForMaskedLM", ROBERTA, {}),
@@ -67,6 +72,8 @@ MODELS = {
     "camembert-classes": ("Camembert", "ForSequenceClassification", ROBERTA | LABELS, {}),
     "camembert-words": ("Camembert", "ForTokenClassification", ROBERTA | LABELS, {}),
 }
+# Decoders, whose positions begin at 0 too.
+DECODERS = ("Qwen3", "Mistral")
 # Families with the special tokens of BERT, whose positions begin at 0.
 BERTS = ("Bert", "DistilBert", "ModernBert")
 TEXTS = ["the", "The cat sat on a mat.", "Running, walked: ZÜRICH is a city!", "a dog and a cat " * 9, "漢字 the", "x" * 90]
@@ -94,7 +101,7 @@ def tokenizer(family):
 def pooled(states, how, layer):
     """The embedding of hidden states, `[n, width]`, by a linear layer or none."""
     pooling = how.get("pooling", "mean")
-    vector = dict(mean=states.mean(0), cls=states[0], max=states.max(0).values)[pooling]
+    vector = dict(mean=states.mean(0), cls=states[0], max=states.max(0).values, last=states[-1])[pooling]
     if layer:
         vector = layer(vector)
         vector = vector.tanh() if how["dense"]["activation_function"].endswith("Tanh") else vector
@@ -118,14 +125,14 @@ def write(folder, family, head, keys, how):
         torch.nn.init.normal_(parameter, 1.0 if parameter.dim() == 1 else 0.0, 0.2)
     model.save_pretrained(folder / "model")
     words = tokenizer(family)
-    most = keys.get("n_positions") or config.max_position_embeddings - (0 if family in BERTS else 2)
+    most = keys.get("n_positions") or config.max_position_embeddings - (0 if family in BERTS + DECODERS else 2)
     words.model_max_length = most
     words.save_pretrained(folder / "model")
     layer = write_dense(folder / "model/2_Dense", how["dense"]) if "dense" in how else None
     if how:
         (folder / "model/1_Pooling").mkdir()
         modes = {f"pooling_mode_{name}": key == how.get("pooling", "mean") for name, key in
-                 [("mean_tokens", "mean"), ("cls_token", "cls"), ("max_tokens", "max")]}
+                 [("mean_tokens", "mean"), ("cls_token", "cls"), ("max_tokens", "max"), ("lasttoken", "last")]}
         (folder / "model/1_Pooling/config.json").write_text(json.dumps(modes | dict(word_embedding_dimension=48)))
         modules = [("", "Transformer"), ("1_Pooling", "Pooling")] + [("2_Dense", "Dense")] * bool(layer)
         modules += [("3_Normalize", "Normalize")] * bool(how.get("normalize"))

@@ -501,6 +501,8 @@ fn every_key_of_a_target_is_in_an_action_key_or_has_a_reason() {
     let rows = [STATED.iter().map(|row| row.0).collect(), UNSTATED.iter().map(|row| row.0).collect()];
     assert_rows(&read_json("targets/schema.json"), &rows);
     let place = Place::warm();
+    // The warm store has no kernels for RISC-V, and without them the link has no key.
+    place.run(&format!("build {RECIPE} --target esp32-c3")).expect(0);
     let mut faults = Vec::new();
     for (index, (key, target, values)) in STATED.iter().enumerate() {
         let mut seen = BTreeSet::new();
@@ -538,10 +540,6 @@ fn planned_for(place: &Place, key: &str, target: &Path) -> BTreeMap<String, Stri
     // The key has the digest of the vendor's compiler; any file stands for it here.
     let kit = place.file("kit/libQnnHtp.so", "a compiler");
     let words = ["plan", RECIPE, "--target", &target, "--partition", partition, "--output", "json"];
-    if key.starts_with("counter") {
-        // The warm store has no program for RISC-V, and without one the link has no key.
-        support::Ran::of(&mut place.command(["check", RECIPE, "--target", &target])).expect(0);
-    }
     let mut command = place.command(words);
     keys(&support::Ran::of(command.env("QNN_SDK_ROOT", kit.parent().unwrap()).env("VELA", &kit)).expect(0).json())
 }

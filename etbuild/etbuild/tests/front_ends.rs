@@ -116,7 +116,7 @@ fn the_picture_of_a_camera_is_that_of_a_file() {
 #[test]
 fn convolutions_of_a_stream_keep_integers() {
     let Some(place) = place("causal") else { return };
-    for (scheme, bytes, error) in [("int8", 544, 0.1), ("int16x8", 1088, 0.02)] {
+    for (scheme, bytes, error) in [("int8", 544, 0.15), ("int16x8", 1088, 0.05)] {
         let text = format!(
             "etbuild: 1\nname: causal\nmodel: {{ pt2: causal.pt2 }}\ntargets: [mps2-an505, riscv-virt]\n\
              quantize: {{ scheme: {scheme}, calibrate: calibration.safetensors }}\n\

@@ -177,6 +177,62 @@ fn a_conversation_goes_on_line_by_line() {
 }
 
 #[test]
+fn a_message_beyond_the_context_does_not_end_a_conversation() {
+    let mut command = binary("linux-x86_64");
+    command.args(["--chat", "--stats", "--temperature", "0", "--max-new-tokens", "20"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let lines = format!("Hello!\n{}\nHow are you?\n/new\nHello!\nHow are you?\n", "a fox and ".repeat(2000));
+    child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let (said, told) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    let answers: Vec<&str> = said.lines().collect();
+    assert!(output.status.success() && answers.len() == 4, "{said}{told}");
+    assert_eq!(answers[..2], answers[2..], "the conversation is the one without the message");
+    let says = "that the program was built for: the conversation goes on without the message";
+    assert_eq!((told.matches(says).count(), told.matches("tokens generated").count()), (1, 4), "{told}");
+}
+
+#[test]
+fn several_answers_read_the_prompt_once_and_have_seeds_of_their_own() {
+    let words = ["--prompt", "Once there was", "--max-new-tokens", "12", "--temperature", "1", "--stats", "--json"];
+    let say = |more: &[&str]| run("linux-x86_64", &[&words[..], more].concat()).expect(0);
+    let three = say(&["--n", "3", "--seed", "5", "--logprobs", "2"]);
+    let answers: Vec<Value> = three.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(answers.len(), 3, "{}", three.stdout);
+    let read = |ran: &Ran| ran.stderr.matches("; 1 tokens read").count();
+    assert_eq!(read(&three), 2, "{}", three.stderr);
+    for (seed, answer) in ["5", "6", "7"].into_iter().zip(&answers) {
+        let alone = say(&["--seed", seed]).json();
+        assert_eq!((&alone["text"], &alone["tokens"]), (&answer["text"], &answer["tokens"]), "{seed}");
+        let logprobs = answer["logprobs"].as_array().unwrap();
+        assert_eq!(logprobs.len(), answer["tokens"].as_array().unwrap().len());
+        let sum: f64 = logprobs.iter().map(|token| token["logprob"].as_f64().unwrap()).sum();
+        let mean = answer["mean_logprob"].as_f64().unwrap();
+        assert!((mean - sum / logprobs.len() as f64).abs() < 1e-5 && mean < 0.0, "{answer}");
+    }
+    assert_ne!(answers[0]["text"], answers[1]["text"]);
+    let greedy = ["--prompt", "Once there was", "--max-new-tokens", "4", "--temperature", "0", "--logprobs", "1"];
+    let greedy = run("linux-x86_64", &greedy).expect(0);
+    let lines: Vec<Value> = greedy.stderr.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(lines.len() == 4 && lines.iter().all(|line| line["top"][0]["token"] == line["token"]), "{lines:?}");
+    let texts: String = lines.iter().map(|line| line["text"].as_str().unwrap()).collect();
+    assert_eq!(texts, greedy.stdout.trim_end());
+}
+
+#[test]
+fn etbuild_run_has_the_answers_in_its_result() {
+    let place = &deployed().0;
+    let words = ["run", MODEL, "--prompt", "Once there was", "--max-new-tokens", "5", "--temperature", "0", "--n", "2"];
+    let told = Ran::of(&mut place.command(words.into_iter().chain(["--logprobs", "0", "--output", "json"])));
+    let told = told.expect(0).json();
+    let answers = told["answers"].as_array().unwrap();
+    assert_eq!((answers.len(), &answers[0]), (2, &answers[1]));
+    let own = run("linux-x86_64", &[&words[2..8], &["--json", "--logprobs", "0"]].concat()).expect(0).json();
+    assert_eq!(own["tokens"], answers[0]["tokens"]);
+}
+
+#[test]
 fn bench_prints_its_measurements() {
     let place = tempfile::tempdir().unwrap();
     let prompt = token_file(place.path(), &[0, 40, 41, 42]);

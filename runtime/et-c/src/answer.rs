@@ -5,11 +5,12 @@ use std::ffi::{CString, c_int, c_void};
 use std::rc::Rc;
 
 use et_llm::{
-    AnswerPieces, AnswerSpec, AnswerText, Call, Ended, Error, Limits, Picked, Piece, Sampler, Session, Text, generate,
+    AnswerPieces, AnswerSpec, AnswerText, Call, Ended, Error, Likelihood, Limits, Picked, Piece, Sampler, Session,
+    Text, generate,
 };
 
 use crate::failure;
-use crate::functions::{GivenCall, NO_TOKEN, See, SeeCall, Think};
+use crate::functions::{GivenAlternative, GivenCall, GivenLikelihood, NO_TOKEN, See, SeeCall, SeeLikelihood, Think};
 use crate::held::{Language, Result};
 use crate::options::Options;
 use crate::pointers::{put, value};
@@ -72,8 +73,8 @@ pub(crate) unsafe fn reply(
         let tokens = session.model.open(tokens)?;
         let calls = Call::first(tokens.len());
         let pieces = AnswerPieces::new(AnswerText::new(shown, stops), reader);
-        let told =
-            Told { viewer, think: options.think, call: options.call, text, pieces, new_tokens: 0, calls, cut: None };
+        let Options { think, call, likely, top_logprobs, .. } = options;
+        let told = Told { viewer, think, call, likely, top_logprobs, text, pieces, new_tokens: 0, calls, cut: None };
         let made = run(&mut session, &tokens, &mut sampler, (options.max_new_tokens, told))?;
         // SAFETY: the caller says so.
         unsafe { put(answer, made) };
@@ -93,7 +94,8 @@ fn run(
     let known = model.rewind(tokens);
     let limits = Limits { tokens: most, stops: &facts.stops };
     let rest = tokens.get(known..).unwrap_or_default();
-    let done = generate(model, speculation.as_mut(), rest, sampler, &limits, &mut |picked, _| told.step(picked));
+    let done =
+        generate(model, speculation.as_mut(), rest, sampler, &limits, &mut |picked, logits| told.step(picked, logits));
     let ended = match (done, told.cut) {
         (_, Some(cut)) => cut,
         (Ok(generation), None) => of_ended(generation.ended),
@@ -116,6 +118,8 @@ struct Told {
     viewer: Viewer,
     think: Think,
     call: SeeCall,
+    likely: SeeLikelihood,
+    top_logprobs: usize,
     /// The decoder; `None` where tokens are wanted.
     text: Option<Rc<dyn Text>>,
     pieces: AnswerPieces,
@@ -128,17 +132,18 @@ struct Told {
 
 impl Told {
     /// Tells a step; an error ends the generation where `cut` has a reason.
-    fn step(&mut self, picked: Picked) -> Result<(), Error> {
+    fn step(&mut self, picked: Picked, logits: &[f32]) -> Result<(), Error> {
         let is_wanted = match picked {
             Picked::Stop => return Ok(()),
             Picked::Read => self.viewer.show(NO_TOKEN, ""),
             Picked::Token(token) => {
                 self.new_tokens += 1;
+                let is_wanted = self.show_likelihood(token, logits)?;
                 let pieces = match &self.text {
                     Some(text) => self.pieces.push(&**text, token)?,
                     None => Vec::new(),
                 };
-                self.tell(Some(token), pieces)
+                is_wanted && self.tell(Some(token), pieces)
             }
         };
         let cut = (!is_wanted).then_some(BROKEN_OFF).or_else(|| self.pieces.is_stopped().then_some(STOPPED));
@@ -169,6 +174,17 @@ impl Told {
             is_wanted = self.viewer.show(token.unwrap_or(NO_TOKEN), &text);
         }
         is_wanted && calls.into_iter().all(|call| self.show_call(call))
+    }
+
+    /// Tells how probable a token is, by the logits of its pick; returns whether more is wanted.
+    fn show_likelihood(&self, token: u32, logits: &[f32]) -> Result<bool, Error> {
+        let Some(likely) = self.likely else { return Ok(true) };
+        let made = Likelihood::of(token, self.top_logprobs, logits, self.text.as_deref())?;
+        let alternatives: Vec<GivenAlternative> = made.alternatives.iter().map(GivenAlternative::of).collect();
+        let picked = GivenAlternative::of(&made.picked);
+        let given = GivenLikelihood { picked, alternatives: alternatives.as_ptr(), count: alternatives.len() };
+        // SAFETY: as of `show_thoughts`; what the record points to lives until the function returns.
+        Ok(unsafe { likely(self.viewer.context, &raw const given) })
     }
 
     fn show_thoughts(&self, thoughts: &str) -> bool {

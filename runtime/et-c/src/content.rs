@@ -51,6 +51,11 @@ const SAMPLES: c_int = 4;
 pub const CALL: c_int = 5;
 
 impl GivenPart {
+    /// A text.
+    pub(crate) const fn of_text(text: *const c_char) -> Self {
+        Self { kind: TEXT, data: text.cast(), size: 0, width: 0, height: 0, rate: 0 }
+    }
+
     /// The content that C describes.
     ///
     /// # Safety

@@ -96,6 +96,25 @@ typedef bool (*et_text_function)(void *context, const char *text, size_t size);
 /* Is told a call of a tool. Its texts are there until the function returns. False ends the answer. */
 typedef bool (*et_call_function)(void *context, const et_call *call);
 
+/* A token that may come next, with the natural logarithm of its probability at temperature 1. */
+typedef struct et_alternative {
+  uint32_t token;
+  float logprob;
+  const char *text; /* of the token alone: `size` bytes, not terminated; none where the prompt is tokens */
+  size_t size;
+} et_alternative;
+
+/* How probable a new token is, and the most probable tokens, the most probable first. */
+typedef struct et_likelihood {
+  et_alternative picked;
+  const et_alternative *alternatives; /* `count` tokens */
+  size_t count;
+} et_likelihood;
+
+/* Is told the probability of each new token ahead of the token itself; what it points to is there until the function returns. False
+ * ends the answer. */
+typedef bool (*et_likelihood_function)(void *context, const et_likelihood *likelihood);
+
 /* How an answer is made. et_language_options() writes the values of the program file. */
 typedef struct et_options {
   size_t max_new_tokens;
@@ -123,6 +142,9 @@ typedef struct et_options {
   const char *tool_choice; /* "auto", "required", or the name of a tool that the answer has to call; NULL for "auto" */
   et_text_function think;  /* is told what the model thinks before the answer; NULL: thoughts are a part of the answer's text */
   et_call_function call;   /* is told each call of a tool when it is complete; `tools` need it */
+
+  size_t top_logprobs;           /* how many of the most probable tokens `likely` is told with each new token */
+  et_likelihood_function likely; /* is told how probable the new tokens are; NULL for nobody */
 } et_options;
 
 /* What somebody says in a conversation. */
@@ -166,7 +188,8 @@ int et_language_options(et_language *language, et_options *options);
 /* The most tokens of a text; 0 where nobody knows. */
 size_t et_language_context(et_language *language);
 
-/* Continue a text, or answer in a conversation. What a text has in common with the one before it is not read again. `see` may
+/* Continue a text, or answer in a conversation. What a text has in common with the one before it is not read again: several answers
+ * to one prompt, with a `seed` each, read the prompt once. `see` may
  * be NULL, `answer` too. Text needs a program that holds a tokenizer, a conversation one that holds a chat template. */
 int et_language_continue(et_language *language, const char *prompt, const et_options *options, et_token_function see,
                          void *context, et_answer *answer);
@@ -227,6 +250,13 @@ int et_language_decode(et_language *language, const uint32_t *tokens, size_t tok
 /* Puts an adapter in the place of the one before: a file `<name>.adapter.ptd` over the same layers with the same ranks as that of
  * the program. Nothing is loaded again, and the next text is read from its beginning. After an error the adapter before stays. */
 int et_language_use_adapter(et_language *language, const char *path);
+
+/* Writes the text that the model has read, with its KV cache, to a file, in the format of `--session` of binaries; and goes on behind the
+ * text of such a file, also one of a binary: the next text or conversation that begins alike reads the rest alone, in another process
+ * too. Messages are the app's own to keep; pictures, sounds and what follows them are left out. A file of another model, of other
+ * weights, or of another adapter than the one in use is refused. An earlier file stays until the new one is complete. */
+int et_language_save(et_language *language, const char *path);
+int et_language_restore(et_language *language, const char *path);
 
 /* What becomes of speech. */
 enum {

@@ -112,6 +112,8 @@ struct Linked {
   ETBUILD_FUNCTION(language_encode_turns)                                                                              \
   ETBUILD_FUNCTION(language_decode)                                                                                    \
   ETBUILD_FUNCTION(language_use_adapter)                                                                               \
+  ETBUILD_FUNCTION(language_save)                                                                                      \
+  ETBUILD_FUNCTION(language_restore)                                                                                   \
   ETBUILD_FUNCTION(language_transcribe)
   ETBUILD_FUNCTIONS
 #undef ETBUILD_FUNCTION
@@ -312,14 +314,17 @@ using See = std::function<bool(std::string_view)>;
 using SeeToken = std::function<bool(std::uint32_t)>;
 /* Sees a call of a tool, whose texts are there until the function returns. */
 using SeeCall = std::function<bool(const et_call &)>;
+/* Sees how probable a new token is. */
+using SeeLikelihood = std::function<bool(const et_likelihood &)>;
 /* Sees each segment of a transcript. */
 using SeeSegment = std::function<bool(const et_segment &)>;
 
-/* Whom an answer is told: its text, what the model thinks before, and calls of the tools in the options. */
+/* Whom an answer is told: its text, what the model thinks before, calls of the tools in the options, and how probable each token is. */
 struct Listener {
   See text{};
   See thoughts{};
   SeeCall call{};
+  SeeLikelihood likely{};
 };
 
 /* A language model and the text that it has read. One thread at a time uses an object. */
@@ -381,28 +386,18 @@ class BasicLanguage {
                                                 answer);
     });
   }
-  /* With text, thoughts and calls of tools apart. */
-  et_answer answer_parts(const std::vector<Turn> &turns, et_options options, const Listener &listener) {
-    options.think = [](void *context, const char *text, std::size_t size) {
-      auto *seen = static_cast<detail::Heard<Listener> *>(context);
-      return seen->call(seen->listener.thoughts, std::string_view(text, size));
-    };
-    options.call = [](void *context, const et_call *call) {
-      auto *seen = static_cast<detail::Heard<Listener> *>(context);
-      return seen->call(seen->listener.call, *call);
-    };
-    const auto text = [](void *context, std::uint32_t, const char *text, std::size_t size) {
-      auto *seen = static_cast<detail::Heard<Listener> *>(context);
-      return seen->call(seen->listener.text, std::string_view(text, size));
-    };
-    detail::Heard<Listener> seen{listener};
+  /* With text, thoughts, calls of tools and probabilities apart. */
+  et_answer continue_parts(const std::vector<et_part> &parts, const et_options &options, const Listener &listener) {
+    return listened(options, listener, [&](const et_options *chosen, et_token_function token, void *seen, et_answer *answer) {
+      return functions_.language_continue_parts()(language_.get(), parts.data(), parts.size(), chosen, token, seen,
+                                                  answer);
+    });
+  }
+  et_answer answer_parts(const std::vector<Turn> &turns, const et_options &options, const Listener &listener) {
     const std::vector<et_turn> said = pointers(turns);
-    et_answer answer;
-    const int status = functions_.language_answer_parts()(language_.get(), said.data(), said.size(), &options, text,
-                                                          &seen, &answer);
-    seen.rethrow();
-    detail::check(functions_, status);
-    return answer;
+    return listened(options, listener, [&](const et_options *chosen, et_token_function token, void *seen, et_answer *answer) {
+      return functions_.language_answer_parts()(language_.get(), said.data(), said.size(), chosen, token, seen, answer);
+    });
   }
 
   /* The tokens of a text, and of a conversation up to the start of the answer; the text of tokens. */
@@ -428,6 +423,14 @@ class BasicLanguage {
   /* Puts an adapter in the place of the one before: a file `<name>.adapter.ptd`. The next text is read from its beginning. */
   void use_adapter(const std::string &path) {
     detail::check(functions_, functions_.language_use_adapter()(language_.get(), path.c_str()));
+  }
+
+  /* Writes the text that the model has read, with its KV cache, to a file, and goes on behind the text of such a file. */
+  void save(const std::string &path) {
+    detail::check(functions_, functions_.language_save()(language_.get(), path.c_str()));
+  }
+  void restore(const std::string &path) {
+    detail::check(functions_, functions_.language_restore()(language_.get(), path.c_str()));
   }
 
   et_transcript transcribe(const et_part &recording, const et_speech &speech, const et_options &options,
@@ -484,6 +487,34 @@ class BasicLanguage {
   static bool show_token(void *context, std::uint32_t token, const char *, std::size_t) {
     auto *seen = static_cast<detail::Heard<SeeToken> *>(context);
     return token == UINT32_MAX || seen->call(seen->listener, token);
+  }
+
+  template <class Ask>
+  et_answer listened(et_options options, const Listener &listener, const Ask &ask) {
+    options.think = [](void *context, const char *text, std::size_t size) {
+      auto *seen = static_cast<detail::Heard<Listener> *>(context);
+      return seen->call(seen->listener.thoughts, std::string_view(text, size));
+    };
+    options.call = [](void *context, const et_call *call) {
+      auto *seen = static_cast<detail::Heard<Listener> *>(context);
+      return seen->call(seen->listener.call, *call);
+    };
+    if (listener.likely) {
+      options.likely = [](void *context, const et_likelihood *likelihood) {
+        auto *seen = static_cast<detail::Heard<Listener> *>(context);
+        return seen->call(seen->listener.likely, *likelihood);
+      };
+    }
+    const auto text = [](void *context, std::uint32_t, const char *text, std::size_t size) {
+      auto *seen = static_cast<detail::Heard<Listener> *>(context);
+      return seen->call(seen->listener.text, std::string_view(text, size));
+    };
+    detail::Heard<Listener> seen{listener};
+    et_answer answer;
+    const int status = ask(&options, text, &seen, &answer);
+    seen.rethrow();
+    detail::check(functions_, status);
+    return answer;
   }
 
   template <class Ask>

@@ -3,7 +3,7 @@
 
 use std::ffi::{c_char, c_void};
 
-use et_llm::NamedCall;
+use et_llm::{Alternative, NamedCall};
 
 use crate::pointers::{optional, text};
 
@@ -13,6 +13,9 @@ pub type See = Option<unsafe extern "C" fn(context: *mut c_void, token: u32, tex
 pub type Think = Option<unsafe extern "C" fn(context: *mut c_void, text: *const c_char, size: usize) -> bool>;
 /// `et_call_function` in the header: false ends the answer.
 pub type SeeCall = Option<unsafe extern "C" fn(context: *mut c_void, call: *const GivenCall) -> bool>;
+
+/// `et_likelihood_function` in the header: false ends the answer.
+pub type SeeLikelihood = Option<unsafe extern "C" fn(context: *mut c_void, likelihood: *const GivenLikelihood) -> bool>;
 
 /// The token of text without a token: the rest at the end, and no text between the chunks of a prompt.
 pub(crate) const NO_TOKEN: u32 = u32::MAX;
@@ -27,6 +30,38 @@ pub struct GivenCall {
     pub name: *const c_char,
     /// The arguments, a JSON object; null for none.
     pub arguments: *const c_char,
+}
+
+/// `et_alternative` in the header.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct GivenAlternative {
+    /// The token.
+    pub token: u32,
+    /// The natural logarithm of the probability.
+    pub logprob: f32,
+    /// The text, which is not terminated.
+    pub text: *const c_char,
+    /// The bytes of the text.
+    pub size: usize,
+}
+
+/// `et_likelihood` in the header.
+#[repr(C)]
+pub struct GivenLikelihood {
+    /// The token that was picked.
+    pub picked: GivenAlternative,
+    /// The first of `count` alternatives.
+    pub alternatives: *const GivenAlternative,
+    /// The number of alternatives.
+    pub count: usize,
+}
+
+impl GivenAlternative {
+    /// An alternative for C, which points into this one.
+    pub(crate) fn of(Alternative { token, text, logarithm }: &Alternative) -> Self {
+        Self { token: *token, logprob: *logarithm, text: text.as_ptr().cast(), size: text.len() }
+    }
 }
 
 impl GivenCall {

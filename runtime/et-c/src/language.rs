@@ -2,20 +2,21 @@
 #![expect(unsafe_code, reason = "C hands over pointers, and functions that it calls have unmangled names")]
 
 use std::ffi::{c_char, c_int, c_void};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use et_llm::app::AppSpec;
-use et_llm::{Guesses, Loading, Message, Session};
+use et_llm::{Guesses, Loading, Session};
 use et_module::{Adapter, DataFiles, FileBytes, Kernels, checked_threads};
 
 use crate::answer::{Answer, Viewer, reply};
+use crate::content::{GivenPart, Turn, et_language_answer_parts};
 use crate::failure;
 use crate::functions::See;
 use crate::held::{BUSY, Language, Result};
 use crate::options::Options;
 use crate::pointers::{elements, give, paths, put, take, text, value};
-use crate::prompt::{Prompt, role};
+use crate::prompt::Prompt;
 
 /// `et_message` in the header.
 #[repr(C)]
@@ -153,12 +154,43 @@ pub unsafe extern "C" fn et_language_context(language: *mut Language) -> usize {
 /// `language` is null or was loaded, and `path` is NUL-terminated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn et_language_use_adapter(language: *mut Language, path: *const c_char) -> c_int {
-    let exchange = || -> Result<()> {
+    // SAFETY: the caller says so.
+    unsafe { with_file(language, path, |session, path| Ok(session.exchange(Adapter::open(path)?)?)) }
+}
+
+/// Writes the text that the model has read, with its KV cache, to a file.
+///
+/// # Safety
+/// `language` is null or was loaded, and `path` is NUL-terminated.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn et_language_save(language: *mut Language, path: *const c_char) -> c_int {
+    // SAFETY: the caller says so.
+    unsafe { with_file(language, path, |session, path| Ok(session.save(path, &[])?)) }
+}
+
+/// Goes on behind the text in a file.
+///
+/// # Safety
+/// As of [`et_language_save`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn et_language_restore(language: *mut Language, path: *const c_char) -> c_int {
+    // SAFETY: the caller says so.
+    unsafe { with_file(language, path, |session, path| Ok(session.restore(path).map(drop)?)) }
+}
+
+/// # Safety
+/// As of [`et_language_save`].
+unsafe fn with_file(
+    language: *mut Language,
+    path: *const c_char,
+    act: impl FnOnce(&mut Session, &Path) -> Result<()>,
+) -> c_int {
+    let done = || -> Result<()> {
         // SAFETY: the caller says so.
         let (language, path) = unsafe { (value(language)?, text(path)?) };
-        Ok(language.session()?.exchange(Adapter::open(path.as_ref())?)?)
+        act(&mut *language.session()?, path.as_ref())
     };
-    failure::number(exchange())
+    failure::number(done())
 }
 
 /// Continues a text of tokens.
@@ -221,21 +253,14 @@ pub unsafe extern "C" fn et_language_answer(
     context: *mut c_void,
     answer: *mut Answer,
 ) -> c_int {
-    let conversation = |session: &mut Session, options: &Options| {
-        // SAFETY: the caller says so.
-        let messages = unsafe { elements(messages, count) }?.iter().map(|said| unsafe { message(said) });
-        let messages = messages.collect::<Result<Vec<Message>>>()?;
-        // SAFETY: the same.
-        unsafe { Prompt::of_messages(session, options, &messages) }
+    // SAFETY: the caller says so.
+    let said = match unsafe { elements(messages, count) } {
+        Ok(said) => said,
+        Err(problem) => return failure::number(Err(problem)),
     };
-    // SAFETY: the caller says so.
-    unsafe { reply(language, options, Viewer { see, context }, answer, conversation) }
-}
-
-/// # Safety
-/// The texts are terminated.
-unsafe fn message(said: &Said) -> Result<Message> {
-    // SAFETY: the caller says so.
-    let (role, content) = unsafe { (role(said.role)?, text(said.content)?) };
-    Ok(Message::new(role, content))
+    let parts: Vec<GivenPart> = said.iter().map(|said| GivenPart::of_text(said.content)).collect();
+    let turns = said.iter().zip(&parts).map(|(said, part)| Turn { role: said.role, parts: part, count: 1 });
+    let turns: Vec<Turn> = turns.collect();
+    // SAFETY: the same; turns and parts live until the call returns.
+    unsafe { et_language_answer_parts(language, turns.as_ptr(), turns.len(), options, see, context, answer) }
 }

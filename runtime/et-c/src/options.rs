@@ -6,7 +6,7 @@ use std::ptr::null;
 
 use et_llm::{Choice, Constraint, Matcher, Sampler, Sampling, Tools};
 
-use crate::functions::{SeeCall, Think};
+use crate::functions::{SeeCall, SeeLikelihood, Think};
 use crate::held::Result;
 use crate::pointers::{elements, optional, text};
 
@@ -60,6 +60,10 @@ pub struct Options {
     pub think: Think,
     /// Is told calls of tools.
     pub call: SeeCall,
+    /// How many of the most probable tokens `likely` is told.
+    pub top_logprobs: usize,
+    /// Is told how probable tokens are.
+    pub likely: SeeLikelihood,
 }
 
 /// `et_bias` in the header.
@@ -98,6 +102,8 @@ impl Options {
             tool_choice: null(),
             think: None,
             call: None,
+            top_logprobs: 0,
+            likely: None,
         }
     }
 

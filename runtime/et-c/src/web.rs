@@ -3,7 +3,7 @@
 
 use std::ffi::{c_char, c_void};
 
-use crate::functions::{GivenCall, NO_TOKEN, See, SeeCall, Think};
+use crate::functions::{GivenCall, GivenLikelihood, NO_TOKEN, See, SeeCall, SeeLikelihood, Think};
 use crate::speech::{SeeSegment, SpokenSegment};
 
 #[link(wasm_import_module = "etbuild")]
@@ -14,6 +14,8 @@ unsafe extern "C" {
     fn think(context: *mut c_void, text: *const c_char, size: usize) -> bool;
     /// Is told the record of a call of a tool; false ends the answer.
     fn call(context: *mut c_void, call: *const GivenCall) -> bool;
+    /// Is told the record of how probable a token is; false ends the answer.
+    fn likely(context: *mut c_void, likelihood: *const GivenLikelihood) -> bool;
 }
 
 unsafe extern "C" fn forward(context: *mut c_void, token: u32, text: *const c_char, size: usize) -> bool {
@@ -47,6 +49,17 @@ unsafe extern "C" fn forward_call(context: *mut c_void, made: *const GivenCall) 
 #[unsafe(no_mangle)]
 pub extern "C" fn et_web_call() -> SeeCall {
     Some(forward_call)
+}
+
+unsafe extern "C" fn forward_likelihood(context: *mut c_void, likelihood: *const GivenLikelihood) -> bool {
+    // SAFETY: the arguments are those of `et_likelihood_function`, which the import has too.
+    unsafe { likely(context, likelihood) }
+}
+
+/// The likelihood function that calls the import `likely` of the module `etbuild`.
+#[unsafe(no_mangle)]
+pub extern "C" fn et_web_likely() -> SeeLikelihood {
+    Some(forward_likelihood)
 }
 
 unsafe extern "C" fn forward_segment(_context: *mut c_void, segment: *const SpokenSegment) -> bool {

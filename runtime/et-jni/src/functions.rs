@@ -69,6 +69,10 @@ pub struct Functions {
         unsafe extern "C" fn(*mut Language, *const u32, usize, *mut c_char, usize, *mut usize) -> c_int,
     /// `et_language_use_adapter`.
     pub language_use_adapter: unsafe extern "C" fn(*mut Language, *const c_char) -> c_int,
+    /// `et_language_save`.
+    pub language_save: unsafe extern "C" fn(*mut Language, *const c_char) -> c_int,
+    /// `et_language_restore`.
+    pub language_restore: unsafe extern "C" fn(*mut Language, *const c_char) -> c_int,
     /// `et_language_transcribe`; none in a library of a model that does not hear.
     pub language_transcribe: Option<Transcribe>,
 }
@@ -100,11 +104,11 @@ pub type Transcribe = unsafe extern "C" fn(
 ) -> c_int;
 
 /// The version of the table and of the types that the functions take.
-const VERSION: i32 = 3;
+const VERSION: i32 = 4;
 
 /// Whoever changes a size raises the version: the native methods of one library call the functions of every other library in the process.
 #[cfg(target_pointer_width = "64")]
-const _: () = assert!(size_of::<Functions>() == 192 && size_of::<Options>() == 168 && size_of::<GivenPart>() == 48);
+const _: () = assert!(size_of::<Functions>() == 208 && size_of::<Options>() == 184 && size_of::<GivenPart>() == 48);
 
 impl Functions {
     /// The functions that all libraries have.
@@ -132,6 +136,8 @@ impl Functions {
         language_encode_turns: tokens::et_language_encode_turns,
         language_decode: tokens::et_language_decode,
         language_use_adapter: language::et_language_use_adapter,
+        language_save: language::et_language_save,
+        language_restore: language::et_language_restore,
         language_transcribe: None,
     };
 }

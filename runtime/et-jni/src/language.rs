@@ -5,7 +5,7 @@
 #![expect(unsafe_code, reason = "Java calls the functions by their names, with numbers of pointers")]
 #![allow(non_snake_case, reason = "JNI makes names of the names in Java")]
 
-use std::ffi::{c_int, c_void};
+use std::ffi::{c_char, c_int, c_void};
 use std::mem::MaybeUninit;
 
 use et_c::answer::Answer;
@@ -19,7 +19,7 @@ use crate::functions::Functions;
 use crate::interface::Object;
 use crate::options::{self, GivenOptions};
 use crate::value::{Texts, functions, pointer};
-use crate::viewer::{Viewer, called, seen, thought};
+use crate::viewer::{Viewer, called, likely, seen, thought};
 
 const NO_LANGUAGE: &str = "the library is one of a program: load `Module`";
 
@@ -101,7 +101,7 @@ extern "system" fn Java_etbuild_Native_languageContext(_: Environment, _: Object
     unsafe { (functions(library).language_context)(pointer(language)) as i64 }
 }
 
-/// Continues a text of parts; returns why the continuation ended.
+/// Continues a text of parts; returns why the continuation ended. `apart` says whether probabilities are told apart from the text.
 #[unsafe(no_mangle)]
 extern "system" fn Java_etbuild_Native_languageContinue(
     environment: Environment,
@@ -111,11 +111,12 @@ extern "system" fn Java_etbuild_Native_languageContinue(
     parts: Object,
     options: Object,
     see: Object,
+    apart: u8,
 ) -> i32 {
     environment.finish(|| {
         let read = content::parts(environment, parts)?;
         let given: Vec<_> = read.iter().map(ReadPart::given).collect();
-        let reply = Reply { environment, library, language, options, see, is_apart: false };
+        let reply = Reply { environment, library, language, options, see, is_apart: apart != 0 };
         reply.make(|functions, Call { language, options, context, answer }| {
             let (first, count, function) = (given.as_ptr(), given.len(), functions.language_continue_parts);
             // SAFETY: the pointers live until the call returns.
@@ -251,12 +252,43 @@ extern "system" fn Java_etbuild_Native_languageUseAdapter(
     language: i64,
     path: Object,
 ) {
+    with_file(environment, library, language, path, |functions| functions.language_use_adapter);
+}
+
+/// Writes the text that the model has read, with its KV cache, to a file.
+#[unsafe(no_mangle)]
+extern "system" fn Java_etbuild_Native_languageSave(
+    environment: Environment,
+    _class: Object,
+    library: i64,
+    language: i64,
+    path: Object,
+) {
+    with_file(environment, library, language, path, |functions| functions.language_save);
+}
+
+/// Goes on behind the text in a file.
+#[unsafe(no_mangle)]
+extern "system" fn Java_etbuild_Native_languageRestore(
+    environment: Environment,
+    _class: Object,
+    library: i64,
+    language: i64,
+    path: Object,
+) {
+    with_file(environment, library, language, path, |functions| functions.language_restore);
+}
+
+/// A function of C on a model and the path of a file.
+type OnFile = unsafe extern "C" fn(*mut Language, *const c_char) -> c_int;
+
+fn with_file(environment: Environment, library: i64, language: i64, path: Object, act: fn(&Functions) -> OnFile) {
     environment.finish(|| {
         let path = environment.text(path)?;
         // SAFETY: the number names a table.
         let functions = unsafe { functions(library) };
         // SAFETY: the number names an object, and the text lives until the call returns.
-        functions.status(unsafe { (functions.language_use_adapter)(pointer(language), path.as_ptr()) })
+        functions.status(unsafe { act(functions)(pointer(language), path.as_ptr()) })
     });
 }
 
@@ -295,7 +327,7 @@ impl Reply {
         let functions = unsafe { functions(self.library) };
         let mut options = GivenOptions::read(self.environment, self.options)?;
         if self.is_apart {
-            options.apart(Some(thought), Some(called));
+            options.apart(Some(thought), Some(called), Some(likely));
         }
         let mut viewer = Viewer::new(self.environment, self.see, self.is_apart)?;
         let mut answer = Answer::default();

@@ -3,7 +3,7 @@
 use std::ffi::CString;
 use std::ptr::null;
 
-use et_c::functions::{SeeCall, Think};
+use et_c::functions::{SeeCall, SeeLikelihood, Think};
 use et_c::options::{Bias, Options};
 
 use crate::environment::Environment;
@@ -14,6 +14,8 @@ use crate::value::{Texts, or_null};
 /// Options for C, with the texts and numbers behind the pointers.
 pub struct GivenOptions {
     pub options: Options,
+    /// Whether the object asks how probable tokens are.
+    has_likelihoods: bool,
     _texts: [Option<CString>; 6],
     _stop: Texts,
     _biases: Vec<Bias>,
@@ -60,14 +62,18 @@ impl GivenOptions {
             tool_choice,
             think: None,
             call: None,
+            top_logprobs: usize::try_from(environment.int_field(object, c"topLogprobs")?).unwrap_or(0),
+            likely: None,
         };
-        Ok(Self { options, _texts: texts, _stop: stop, _biases: biases })
+        let has_likelihoods = environment.int_field(object, c"topLogprobs")? >= 0;
+        Ok(Self { options, has_likelihoods, _texts: texts, _stop: stop, _biases: biases })
     }
 
-    /// Tells thoughts and calls apart from the text of the answer.
-    pub const fn apart(&mut self, think: Think, call: SeeCall) {
+    /// Tells thoughts, calls and, where these are wanted, probabilities apart from the text of the answer.
+    pub fn apart(&mut self, think: Think, call: SeeCall, likely: SeeLikelihood) {
         self.options.think = think;
         self.options.call = call;
+        self.options.likely = likely.filter(|_| self.has_likelihoods);
     }
 }
 

@@ -2,29 +2,23 @@
 
 mod answer;
 mod facts;
+mod reader;
 mod scores;
 
 use std::rc::Rc;
 use std::sync::Arc;
 
-use et_core::ScalarType;
-use et_module::{DataFiles, Engines, FileBytes, Module, named_data};
+use et_module::{DataFiles, Engines, FileBytes, named_data};
 
 pub use answer::{Answer, Likely, Word};
 pub use facts::{ENCODER_KEY, EncoderFacts, Scores, Task};
 
-use crate::method::{place, read_logits, set};
 use crate::{Error, LazyText, Loading, Reading, Text};
+use reader::Reader;
 
-/// The method of an encoder.
-const FORWARD: &str = "forward";
-
-/// A loaded encoder with the tokenizer.
+/// A loaded encoder, or a decoder for embeddings, with the tokenizer.
 pub struct Encoder {
-    module: Module,
-    tokens: usize,
-    /// Models that read pairs have such an input.
-    types: Option<usize>,
+    reader: Reader,
     facts: EncoderFacts,
     text: LazyText,
 }
@@ -36,7 +30,7 @@ impl Encoder {
     /// A program that cannot be loaded.
     pub fn find(
         file: &Rc<FileBytes>,
-        data: impl FnOnce() -> Result<DataFiles, et_module::Error>,
+        data: impl Fn() -> Result<DataFiles, et_module::Error>,
         loading: &Loading<'_>,
     ) -> Result<Option<Self>, Error> {
         let Some(facts) = named_data(file, ENCODER_KEY) else { return Ok(None) };
@@ -46,9 +40,8 @@ impl Encoder {
             Some(observer) => engines.observed_by(Arc::clone(observer)),
             None => engines,
         };
-        let module = Module::load_method(FileBytes::shared(file), data()?, FORWARD, loading.kernels, &engines)?;
-        let (tokens, types) = (place(&module, "tokens")?, place(&module, "types").ok());
-        Ok(Some(Self { module, tokens, types, facts, text: LazyText::new(loading.text) }))
+        let reader = Reader::load(file, data, loading.kernels, &engines, &facts)?;
+        Ok(Some(Self { reader, facts, text: LazyText::new(loading.text) }))
     }
 
     /// The facts in the program file.
@@ -61,7 +54,7 @@ impl Encoder {
     /// # Errors
     /// [`Error::NoTokenizer`]; errors of the tokenizer's maker.
     pub fn text(&self) -> Result<Rc<dyn Text>, Error> {
-        self.text.get(|key| self.module.named_data(key))
+        self.text.get(|key| self.reader.named_data(key))
     }
 
     /// Reads a text, or a pair of texts.
@@ -91,20 +84,7 @@ impl Encoder {
         if let Some(token) = tokens.iter().find(|token| **token as usize >= vocabulary) {
             return Err(Error::UnknownToken { token: *token, vocabulary });
         }
-        let shape = [1, tokens.len()];
-        let longs = |numbers: &mut dyn Iterator<Item = u32>| numbers.map(i64::from).collect::<Vec<i64>>();
-        set(&mut self.module, self.tokens, &shape, &longs(&mut tokens.iter().copied()))?;
-        if let Some(index) = self.types {
-            let types = types.iter().copied().chain(std::iter::repeat(0)).take(tokens.len());
-            set(&mut self.module, index, &shape, &longs(&mut { types }))?;
-        }
-        self.module.execute()?;
-        let output = self.module.output(0)?;
-        if output.scalar_type != ScalarType::Float {
-            return Err(Error::NotALanguageModel("its output is no `float32`".to_owned()));
-        }
-        let mut numbers = Vec::new();
-        read_logits(&output.bytes, &mut numbers);
+        let numbers = self.reader.run(tokens, types)?;
         if numbers.iter().all(|number| number.is_finite()) { Ok(numbers) } else { Err(Error::NoLogits) }
     }
 

@@ -1,7 +1,7 @@
 //! Failures of a language model.
 
 use std::fmt::{Display, Formatter};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A failure with the text for a user.
 #[derive(Debug)]
@@ -146,6 +146,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// A file that cannot be read or written.
+    pub(crate) fn file(path: &Path, problem: &dyn Display) -> Self {
+        Self::File { path: path.to_owned(), problem: problem.to_string() }
+    }
+
     /// A parameter of a conversation that cannot be used.
     pub fn question(parameter: impl Into<String>, problem: impl Into<String>) -> Self {
         Self::Question { parameter: parameter.into(), problem: problem.into() }

@@ -46,6 +46,8 @@ pub struct Model {
     is_recurrent: bool,
     /// The context in tokens.
     context: Option<usize>,
+    /// How many tokens the model has.
+    vocabulary: usize,
     logits: Vec<f32>,
     /// The bytes of the last logits.
     bytes: Vec<u8>,
@@ -96,6 +98,7 @@ impl Model {
             slots,
             is_recurrent,
             context,
+            vocabulary: bytes.len() / size_of::<f32>(),
             logits,
             bytes,
         };
@@ -225,7 +228,12 @@ impl Model {
 
     /// How many tokens the model has.
     pub const fn vocabulary(&self) -> usize {
-        self.bytes.len() / size_of::<f32>()
+        self.vocabulary
+    }
+
+    /// Makes this the number of tokens of a model whose methods give embeddings in the place of logits.
+    pub(crate) const fn embeds(&mut self, vocabulary: usize) {
+        self.vocabulary = vocabulary;
     }
 
     /// The bytes of this name in the program file.

@@ -47,6 +47,8 @@ impl Model {
         let tokens = tokens.ok_or_else(|| Error::Saved("the tokens are those of another model".to_owned()))?;
         let written = numbers(tensor(WRITTEN)?).and_then(|written| usize::try_from(*written.first()?).ok());
         let written = written.filter(|written| *written >= tokens.len()).ok_or_else(|| missing(WRITTEN))?;
+        // After an error, the state is that of neither text.
+        self.reset();
         for name in self.methods_state().state_names()? {
             let part = tensor(&format!("{STATE}{name}"))?;
             let Some(mut state) = self.methods_state().attribute(&name)? else { continue };

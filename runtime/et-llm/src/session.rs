@@ -120,10 +120,17 @@ impl Session {
         })
     }
 
-    /// The bytes of the program file and of the data files.
-    pub fn files(&self) -> impl Iterator<Item = &[u8]> {
-        let adapter = self.adapter.iter().flat_map(|adapter| adapter.files());
-        std::iter::once(&**self.file).chain(self.data.files().chain(adapter).map(|file| &**file))
+    /// The bytes of the program file, of the data files with weights, and of the adapter in use.
+    ///
+    /// # Errors
+    /// A damaged data file.
+    pub fn files(&self) -> Result<Vec<&[u8]>, Error> {
+        let (adapters, weights) = self.data.split()?;
+        let adapters = self.adapter.as_ref().map_or(adapters, |adapter| adapter.files().collect());
+        Ok(std::iter::once(&*self.file)
+            .map(|file| &**file)
+            .chain(weights.into_iter().chain(adapters).map(|file| &**file))
+            .collect())
     }
 
     /// Puts an adapter in the place of the one before: the next text begins anew.

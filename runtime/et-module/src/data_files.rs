@@ -49,6 +49,19 @@ impl DataFiles {
         self.0.iter().map(|file| &**file)
     }
 
+    /// The files of adapters, and the other files.
+    ///
+    /// # Errors
+    /// A damaged file.
+    pub fn split(&self) -> Result<(Vec<&FileBytes>, Vec<&FileBytes>), Error> {
+        let (mut adapters, mut others) = (Vec::new(), Vec::new());
+        for file in self.files() {
+            let is_adapter = names(file)?.iter().any(|name| name.starts_with(ADAPTER));
+            if is_adapter { &mut adapters } else { &mut others }.push(file);
+        }
+        Ok((adapters, others))
+    }
+
     /// The files in the form that a method takes.
     pub(crate) fn parse(&self) -> et_core::Result<Vec<DataFile<'_>>> {
         self.0.iter().map(|bytes| DataFile::parse(bytes)).collect()

@@ -68,6 +68,10 @@ public class LanguageModel private constructor(library: Long, model: Long) : Aut
     public fun pieces(conversation: List<Message>, options: Options = options()): Flow<Piece> =
         stream { show -> pieces(conversation, options, show) { show(it) } }
 
+    /** Continues a prompt: text, and with [Options.topLogprobs] how probable each token is, as they come. */
+    public fun completePieces(prompt: List<Part>, options: Options = options()): Flow<Piece> =
+        stream { show -> completePieces(prompt, options, show) { show(it) } }
+
     /** Continues a text of tokens: the tokens of the continuation as they come. */
     public fun completeTokens(tokens: IntArray, options: Options = options()): Flow<Int> =
         stream { show -> completeTokens(tokens, options) { token, _ -> show(token.takeIf { it != NO_TOKEN }) } }
@@ -78,7 +82,7 @@ public class LanguageModel private constructor(library: Long, model: Long) : Aut
 
     /** Continues a prompt of texts, pictures and sounds on this thread. */
     public fun complete(prompt: List<Part>, options: Options, listener: TokenListener): Ended =
-        reply(listener) { library, model, see -> Native.languageContinue(library, model, prompt.toTypedArray(), options, see) }
+        reply(listener) { library, model, see -> Native.languageContinue(library, model, prompt.toTypedArray(), options, see, false) }
 
     /** Continues a text of tokens on this thread. */
     public fun completeTokens(tokens: IntArray, options: Options, listener: TokenListener): Ended =
@@ -88,15 +92,26 @@ public class LanguageModel private constructor(library: Long, model: Long) : Aut
     public fun answer(conversation: List<Message>, options: Options, listener: TokenListener): Ended =
         reply(listener) { library, model, see -> Native.languageAnswer(library, model, conversation.toTypedArray(), options, see, false) }
 
+    /** Continues a prompt on this thread: text and probabilities. */
+    public fun completePieces(prompt: List<Part>, options: Options, listener: PieceListener): Ended =
+        completePieces(prompt, options, { true }, listener)
+
     /** Answers in a conversation on this thread: text, thoughts and calls of tools. */
     public fun pieces(conversation: List<Message>, options: Options, listener: PieceListener): Ended =
         pieces(conversation, options, { true }, listener)
 
     private fun pieces(conversation: List<Message>, options: Options, isWanted: (Piece?) -> Boolean, listener: PieceListener): Ended =
         handle.use { library, model ->
-            val teller = PieceTeller({ !handle.isClosing && isWanted(null) }, listener)
-            Ended.entries[Native.languageAnswer(library, model, conversation.toTypedArray(), options, teller, true)]
+            Ended.entries[Native.languageAnswer(library, model, conversation.toTypedArray(), options, teller(isWanted, listener), true)]
         }
+
+    private fun completePieces(prompt: List<Part>, options: Options, isWanted: (Piece?) -> Boolean, listener: PieceListener): Ended =
+        handle.use { library, model ->
+            Ended.entries[Native.languageContinue(library, model, prompt.toTypedArray(), options, teller(isWanted, listener), true)]
+        }
+
+    private fun teller(isWanted: (Piece?) -> Boolean, listener: PieceListener) =
+        PieceTeller({ !handle.isClosing && isWanted(null) }, listener)
 
     /** The tokens of a text; with [begins] those that begin every text, too. */
     @JvmOverloads
@@ -116,6 +131,18 @@ public class LanguageModel private constructor(library: Long, model: Long) : Aut
      * Nothing is loaded again, and the next text is read from its beginning.
      */
     public fun useAdapter(path: String): Unit = handle.use { library, model -> Native.languageUseAdapter(library, model, path) }
+
+    /**
+     * Writes the text that the model has read, with its KV cache, to a file: another process goes on with [restore], and so does a binary with
+     * `--session`. Messages are the app's own to keep; pictures, sounds and what follows them are left out.
+     */
+    public fun save(path: String): Unit = handle.use { library, model -> Native.languageSave(library, model, path) }
+
+    /**
+     * Goes on behind the text in a file of [save]: the next text or conversation that begins alike reads the rest alone. A file of another model, of
+     * other weights, or of another adapter than the one in use is refused.
+     */
+    public fun restore(path: String): Unit = handle.use { library, model -> Native.languageRestore(library, model, path) }
 
     /** Makes the transcript of a recording on this thread; returns the code of its language, which is empty for a model of one language. */
     public fun transcribe(sound: Part, speech: Speech, options: Options, see: (Segment) -> Boolean): String =

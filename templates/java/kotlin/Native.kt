@@ -6,7 +6,7 @@ import java.util.concurrent.ConcurrentHashMap
 /** The native methods, which the libraries of models implement, and the libraries of this process. */
 internal object Native {
     /** The version of the native methods. */
-    private const val VERSION = 3
+    private const val VERSION = 4
 
     /** The tables of functions by the names of their libraries. */
     private val libraries = ConcurrentHashMap<String, Long>()
@@ -46,12 +46,14 @@ internal object Native {
     @JvmStatic external fun languageFree(library: Long, language: Long)
     @JvmStatic external fun languageOptions(library: Long, language: Long, to: Options)
     @JvmStatic external fun languageContext(library: Long, language: Long): Long
-    @JvmStatic external fun languageContinue(library: Long, language: Long, parts: Array<Part>, options: Options, see: TokenListener): Int
+    @JvmStatic external fun languageContinue(library: Long, language: Long, parts: Array<Part>, options: Options, see: Any, apart: Boolean): Int
     @JvmStatic external fun languageContinueTokens(library: Long, language: Long, tokens: IntArray, options: Options, see: TokenListener): Int
     @JvmStatic external fun languageAnswer(library: Long, language: Long, messages: Array<Message>, options: Options, see: Any, apart: Boolean): Int
     @JvmStatic external fun languageEncode(library: Long, language: Long, text: String, begins: Boolean): IntArray
     @JvmStatic external fun languageEncodeMessages(library: Long, language: Long, messages: Array<Message>, options: Options): IntArray
     @JvmStatic external fun languageDecode(library: Long, language: Long, tokens: IntArray): String
     @JvmStatic external fun languageUseAdapter(library: Long, language: Long, path: String)
+    @JvmStatic external fun languageSave(library: Long, language: Long, path: String)
+    @JvmStatic external fun languageRestore(library: Long, language: Long, path: String)
     @JvmStatic external fun languageTranscribe(library: Long, language: Long, sound: Part, speech: Speech, options: Options, see: Heard): String
 }

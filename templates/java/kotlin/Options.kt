@@ -56,6 +56,12 @@ public class Options internal constructor() : Cloneable {
      */
     @JvmField public var tools: String? = null
 
+    /**
+     * How many of the most probable tokens [LanguageModel.pieces] and [LanguageModel.completePieces] tell with the probability of each new token; -1
+     * for no probabilities.
+     */
+    @JvmField public var topLogprobs: Int = -1
+
     /** `auto`, `required`, or the name of a tool that the answer has to call; null for `auto`. */
     @JvmField public var toolChoice: String? = null
 

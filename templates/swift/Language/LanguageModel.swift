@@ -46,11 +46,27 @@ public final class LanguageModel: @unchecked Sendable {
     /// Puts an adapter in the place of the one before: a file `<name>.adapter.ptd` over the same layers with the same ranks as that of the program.
     /// Nothing is loaded again, and the next text is read from its beginning.
     public func useAdapter(contentsOf file: URL) throws {
+        try with(file, et_language_use_adapter)
+    }
+
+    /// Writes the text that the model has read, with its KV cache, to a file: another process goes on with `restore`, and so does a binary with
+    /// `--session`. Messages are the app's own to keep; pictures, sounds and what follows them are left out.
+    public func save(to file: URL) throws {
+        try with(file, et_language_save)
+    }
+
+    /// Goes on behind the text in a file of `save`: the next text or conversation that begins alike reads the rest alone. A file of another model, of
+    /// other weights, or of another adapter than the one in use is refused.
+    public func restore(contentsOf file: URL) throws {
+        try with(file, et_language_restore)
+    }
+
+    private func with(_ file: URL, _ act: (OpaquePointer?, UnsafePointer<CChar>?) -> Int32) throws {
         lock.lock()
         defer { lock.unlock() }
         let texts = Texts()
         let path = try texts.copy(file.path)
-        try EtbuildError.check(withExtendedLifetime(texts) { et_language_use_adapter(model, path) })
+        try EtbuildError.check(withExtendedLifetime(texts) { act(model, path) })
     }
 
     /// Continues a text: the pieces of the continuation as they come.

@@ -41,6 +41,8 @@ public struct Options: Sendable, Equatable {
     public var tools: String?
     /// `auto`, `required`, or the name of a tool that the answer has to call; nil for `auto`.
     public var toolChoice: String?
+    /// How many of the most probable tokens `LanguageModel.pieces` tells with the probability of each new token; nil for no probabilities.
+    public var topLogprobs: Int?
 
     init(_ options: et_options) {
         maxNewTokens = options.max_new_tokens
@@ -53,7 +55,7 @@ public struct Options: Sendable, Equatable {
     }
 
     func forC(_ texts: Texts) throws -> et_options {
-        if maxNewTokens < 0 || topK < 0 || noRepeatNgramSize < 0 {
+        if maxNewTokens < 0 || topK < 0 || noRepeatNgramSize < 0 || (topLogprobs ?? 0) < 0 {
             throw EtbuildError("a number is negative")
         }
         var options = et_options()
@@ -74,6 +76,7 @@ public struct Options: Sendable, Equatable {
         options.template_variables = try texts.copy(ifAny: templateVariables)
         options.tools = try texts.copy(ifAny: tools)
         options.tool_choice = try texts.copy(ifAny: toolChoice)
+        options.top_logprobs = topLogprobs ?? 0
         return options
     }
 }

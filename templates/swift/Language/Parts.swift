@@ -45,7 +45,7 @@ public struct Turn: Sendable, Equatable {
         for piece in answer {
             switch piece {
             case .text(let more): text += more
-            case .thoughts: break
+            case .thoughts, .likelihood: break
             case .call(let call): calls.append(.call(call))
             }
         }

@@ -7,6 +7,25 @@ public enum Piece: Sendable, Equatable {
     case thoughts(String)
     /// A call of a tool, once it is complete.
     case call(Call)
+    /// How probable the next token is, ahead of its text; with `Options.topLogprobs`.
+    case likelihood(Likelihood)
+}
+
+/// A token that may come next.
+public struct Alternative: Sendable, Equatable {
+    public var token: UInt32
+    /// The text of the token alone.
+    public var text: String
+    /// The natural logarithm of the probability at temperature 1.
+    public var logprob: Float
+}
+
+/// How probable a new token is.
+public struct Likelihood: Sendable, Equatable {
+    /// The new token.
+    public var picked: Alternative
+    /// The most probable tokens, the most probable first.
+    public var alternatives: [Alternative]
 }
 
 extension LanguageModel {
@@ -21,15 +40,44 @@ extension LanguageModel {
         try reply(conversation, options) { piece in piece.map(see) ?? true }
     }
 
+    /// Continues a prompt: text, and with `Options.topLogprobs` how probable each token is, as they come.
+    public func pieces(_ prompt: [Part], options: Options? = nil) -> AsyncThrowingStream<Piece, Error> {
+        stream { model, see in try model.reply(prompt, options, see) }
+    }
+
+    /// Continues a prompt on this thread: text and probabilities. False ends the continuation.
+    @discardableResult
+    public func pieces(_ prompt: [Part], options: Options? = nil, see: (Piece) -> Bool) throws -> Ended {
+        try reply(prompt, options) { piece in piece.map(see) ?? true }
+    }
+
     /// `see` is asked with nil whether to go on.
     private func reply(_ conversation: [Turn], _ options: Options?, _ see: (Piece?) -> Bool) throws -> Ended {
         let memory = PartMemory()
         let turns = try conversation.map(memory.turn)
+        return try apart(options, memory, see) { options, listener, answer in
+            et_language_answer_parts(model, turns, turns.count, options, said, listener, answer)
+        }
+    }
+
+    private func reply(_ prompt: [Part], _ options: Options?, _ see: (Piece?) -> Bool) throws -> Ended {
+        let memory = PartMemory()
+        let parts = try prompt.map(memory.part)
+        return try apart(options, memory, see) { options, listener, answer in
+            et_language_continue_parts(model, parts, parts.count, options, said, listener, answer)
+        }
+    }
+
+    /// Calls a function of the library, which tells thoughts, calls and probabilities apart.
+    private func apart(_ options: Options?, _ texts: Texts, _ see: (Piece?) -> Bool, _ function: Reply) throws -> Ended {
         var answer = et_answer()
-        try call(options, memory, see) { options, listener in
-            var apart = options.pointee
+        try call(options, texts, see) { given, listener in
+            var apart = given.pointee
             (apart.think, apart.call) = (thought, called)
-            return et_language_answer_parts(model, turns, turns.count, &apart, said, listener, &answer)
+            if options?.topLogprobs != nil {
+                apart.likely = likely
+            }
+            return function(&apart, listener, &answer)
         }
         return Ended(rawValue: answer.ended) ?? .stopped
     }
@@ -88,6 +136,16 @@ private let thought: et_text_function = { context, text, size in tell(context, .
 private let called: et_call_function = { context, call in
     guard let call = call?.pointee, let id = call.id, let name = call.name, let arguments = call.arguments else { return false }
     return tell(context, .call(Call(id: String(cString: id), name: String(cString: name), arguments: String(cString: arguments))))
+}
+
+private let likely: et_likelihood_function = { context, likelihood in
+    guard let likelihood = likelihood?.pointee else { return false }
+    let alternatives = UnsafeBufferPointer(start: likelihood.alternatives, count: likelihood.count).map(alternative)
+    return tell(context, .likelihood(Likelihood(picked: alternative(likelihood.picked), alternatives: alternatives)))
+}
+
+private func alternative(_ given: et_alternative) -> Alternative {
+    Alternative(token: given.token, text: string(given.text, given.size), logprob: given.logprob)
 }
 
 private func string(_ text: UnsafePointer<CChar>?, _ size: Int) -> String {

@@ -86,9 +86,9 @@ export class LanguageModel {
     return yield* this.stream(async () => ({ kind: "generate", prompt: await exchangedPrompt(prompt), options }), signal);
   }
 
-  /** The pieces of the answer to a list of messages: text, thoughts and calls of tools. */
-  async *pieces(messages, { signal, ...options } = {}) {
-    return yield* this.stream(async () => ({ kind: "pieces", messages: await exchangedPrompt(messages), options }), signal);
+  /** The pieces of a continuation or of an answer: text, thoughts, calls of tools and probabilities. */
+  async *pieces(prompt, { signal, ...options } = {}) {
+    return yield* this.stream(async () => ({ kind: "pieces", prompt: await exchangedPrompt(prompt), options }), signal);
   }
 
   /** The tokens of a text, or of a list of messages up to the start of the answer. */
@@ -104,6 +104,16 @@ export class LanguageModel {
   /** Puts an adapter in the place of the one before. */
   useAdapter(source) {
     return this.inTurn(async () => ({ kind: "useAdapter", source: exchanged(source) }));
+  }
+
+  /** The text that the model has read, with its KV cache, as the bytes of a file. */
+  save() {
+    return this.inTurn(async () => ({ kind: "save" }));
+  }
+
+  /** Goes on behind the text in a file of `save`. */
+  restore(source) {
+    return this.inTurn(async () => ({ kind: "restore", source: exchanged(source) }));
   }
 
   /** The result of a request without pieces. */

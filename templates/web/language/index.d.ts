@@ -42,8 +42,24 @@ export interface Call {
   arguments: string;
 }
 
-/** A piece of an answer: text, what the model thinks before the answer, or a call of a tool. */
-export type Piece = { type: "text"; text: string } | { type: "thoughts"; text: string } | { type: "call"; call: Call };
+/** A token that may come next, with its text alone and the natural logarithm of its probability at temperature 1. */
+export interface Alternative {
+  token: number;
+  text: string;
+  logprob: number;
+}
+
+/** How probable a new token is, and the most probable tokens, the most probable first. */
+export interface Likelihood extends Alternative {
+  alternatives: Alternative[];
+}
+
+/** A piece of an answer: text, what the model thinks before the answer, a call of a tool, or with `topLogprobs` how probable the next token is. */
+export type Piece =
+  | { type: "text"; text: string }
+  | { type: "thoughts"; text: string }
+  | { type: "call"; call: Call }
+  | { type: "likelihood"; likelihood: Likelihood };
 
 /**
  * A message of a conversation. The pieces of an answer are the content of a message of the assistant; the result of a call is a
@@ -86,6 +102,8 @@ export interface GenerateOptions {
   tools?: string | readonly object[];
   /** `auto`, `required`, or the name of a tool that the answer has to call. */
   toolChoice?: string;
+  /** How many of the most probable tokens come with the probability of each new token; for `pieces`. Left out, no probabilities come. */
+  topLogprobs?: number;
 }
 
 export interface Generation {
@@ -152,8 +170,8 @@ export interface LanguageModel {
    * that are cross-origin isolated; in other pages the model finishes the text first.
    */
   generate(prompt: string | readonly Message[] | readonly Part[], options?: GenerateOptions): AsyncGenerator<string, Generation>;
-  /** The pieces of the answer to a conversation: text, thoughts and calls of tools apart. */
-  pieces(messages: readonly Message[], options?: GenerateOptions): AsyncGenerator<Piece, Generation>;
+  /** The pieces of a continuation, or of the answer to a conversation: text, thoughts, calls of tools and probabilities apart. */
+  pieces(prompt: string | readonly Message[] | readonly Part[], options?: GenerateOptions): AsyncGenerator<Piece, Generation>;
   /** The tokens of a text, or of a conversation up to the start of the answer. */
   encode(prompt: string | readonly Message[], options?: GenerateOptions): Promise<number[]>;
   /** The text of tokens, without special tokens. */
@@ -163,6 +181,16 @@ export interface LanguageModel {
    * program. Nothing is loaded again, and the next text is read from its beginning.
    */
   useAdapter(adapter: Source): Promise<void>;
+  /**
+   * The text that the model has read, with its KV cache, as the bytes of a file, in the format of `--session` of binaries. Messages are
+   * the page's own to keep; pictures, sounds and what follows them are left out.
+   */
+  save(): Promise<Uint8Array>;
+  /**
+   * Goes on behind the text in a file of `save`: the next text or conversation that begins alike reads the rest alone. A file of another
+   * model, of other weights, or of another adapter than the one in use is refused.
+   */
+  restore(saved: Source): Promise<void>;
   /** The whole continuation or answer. */
   text(prompt: string | readonly Message[] | readonly Part[], options?: GenerateOptions): Promise<string>;
   /** The segments of the transcript of a recording, as they are found; for models for transcripts. */

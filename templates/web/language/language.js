@@ -7,6 +7,8 @@ import { KINDS } from "./media.js";
 const CALL = { id: 0, name: 4, arguments: 8, size: 12 };
 const BIAS = { token: 0, bias: 4, size: 8 };
 const ANSWER = { newTokens: 0, ended: 4, size: 8 };
+const ALTERNATIVE = { token: 0, logprob: 4, text: 8, length: 12, size: 16 };
+const LIKELIHOOD = { picked: 0, alternatives: 16, count: 20 };
 const PART = { kind: 0, data: 4, count: 8, width: 12, height: 16, rate: 20, size: 24 };
 const TURN = { role: 0, parts: 4, count: 8, size: 12 };
 const SPEECH = { language: 0, task: 4, timestamps: 8, prompt: 12, size: 16 };
@@ -35,10 +37,11 @@ const OPTIONS = {
   templateVariables: { at: 76, kind: "Json" },
   tools: { at: 80, kind: "Json" },
   toolChoice: { at: 84, kind: "Text" },
+  topLogprobs: { at: 96, kind: "Uint32" },
 };
-/** The functions of `etbuild.h` that are told thoughts and calls. */
-const APART = { think: 88, call: 92 };
-const OPTIONS_SIZE = 96;
+/** The functions of `etbuild.h` that are told thoughts, calls and probabilities. */
+const APART = { think: 88, call: 92, likely: 100 };
+const OPTIONS_SIZE = 104;
 const ENDS = ["stop", "length", "context", "cancelled"];
 
 export class Language {
@@ -73,12 +76,17 @@ export class Language {
     return this.reply(prompt, (take) => this.putOptions(take, options));
   }
 
-  /** Answers in a conversation. `see` is told text, thoughts and calls apart, and asked with nothing whether to go on. */
-  pieces(messages, options, see) {
+  /**
+   * Continues a prompt, or answers in a conversation. `see` is told text, thoughts, calls and, where the options ask for these,
+   * probabilities apart, and asked with nothing whether to go on.
+   */
+  pieces(prompt, options, see) {
     this.listener.see = (_, text) => see(text === "" ? undefined : { type: "text", text });
     this.listener.think = (text) => see({ type: "thoughts", text });
     this.listener.call = (call) => see({ type: "call", call: this.call(call) });
-    return this.reply(messages, (take) => this.putApart(this.putOptions(take, options)));
+    this.listener.likely = (record) => see({ type: "likelihood", likelihood: this.likelihood(record) });
+    const isLikely = options?.topLogprobs !== undefined;
+    return this.reply(prompt, (take) => this.putApart(this.putOptions(take, options), isLikely));
   }
 
   reply(prompt, putOptions) {
@@ -117,13 +125,34 @@ export class Language {
   }
 
   /** Puts an adapter in the place of the one before. */
-  async useAdapter(source) {
+  useAdapter(source) {
+    return this.readFile(source, this.library.functions.et_language_use_adapter);
+  }
+
+  /** The text that the model has read, with its KV cache, as the bytes of a file. */
+  async save() {
+    const name = "saved";
+    await this.onFile(name, this.library.functions.et_language_save);
+    return this.library.takeFile(name);
+  }
+
+  /** Goes on behind the text in a file of `save`. */
+  restore(source) {
+    return this.readFile(source, this.library.functions.et_language_restore);
+  }
+
+  /** Calls a function that reads a file. */
+  async readFile(source, act) {
     const name = await this.library.addFile(source);
     try {
-      this.library.with((take) => this.library.done(this.library.functions.et_language_use_adapter(this.model, this.library.put(take, name))));
+      await this.onFile(name, act);
     } finally {
       this.library.removeFile(name);
     }
+  }
+
+  onFile(name, act) {
+    return this.library.with((take) => after(act(this.model, this.library.put(take, name)), (status) => this.library.done(status)));
   }
 
   /** All elements of `size` bytes that a function writes. */
@@ -144,6 +173,20 @@ export class Language {
   call(record) {
     const text = (at) => this.library.get(this.library.view.getUint32(record + at, true));
     return { id: text(CALL.id), name: text(CALL.name), arguments: text(CALL.arguments) };
+  }
+
+  /** How probable a token is. */
+  likelihood(record) {
+    const [first, count] = [LIKELIHOOD.alternatives, LIKELIHOOD.count].map((at) => this.library.view.getUint32(record + at, true));
+    const alternatives = Array.from({ length: count }, (_, index) => this.alternative(first + ALTERNATIVE.size * index));
+    return { ...this.alternative(record + LIKELIHOOD.picked), alternatives };
+  }
+
+  alternative(record) {
+    const { view, wasi } = this.library;
+    const at = (place) => view.getUint32(record + place, true);
+    const text = wasi.text(at(ALTERNATIVE.text), at(ALTERNATIVE.length));
+    return { token: at(ALTERNATIVE.token), text, logprob: view.getFloat32(record + ALTERNATIVE.logprob, true) };
   }
 
   /** Transcribes a recording. `see` is told each segment, and returns whether to go on. */
@@ -248,10 +291,11 @@ export class Language {
     return { [at]: list, [at + 4]: pairs.length };
   }
 
-  /** Has thoughts and calls told apart from text. */
-  putApart(record) {
+  /** Has thoughts, calls and probabilities told apart from text. */
+  putApart(record, isLikely) {
     const { functions } = this.library;
-    this.putWords(record, { [APART.think]: functions.et_web_think(), [APART.call]: functions.et_web_call() });
+    const likely = isLikely ? functions.et_web_likely() : 0;
+    this.putWords(record, { [APART.think]: functions.et_web_think(), [APART.call]: functions.et_web_call(), [APART.likely]: likely });
     return record;
   }
 

@@ -12,7 +12,7 @@ export async function exchangedPrompt(prompt) {
 async function exchangedMessage({ role, content }) {
   if (typeof content === "string") return { role, content };
   // A template has no thoughts of earlier answers.
-  const said = content.filter(({ type }) => type !== "thoughts");
+  const said = content.filter(({ type }) => type !== "thoughts" && type !== "likelihood");
   return { role, content: joined(await Promise.all(said.map(exchangedPart))) };
 }
 

@@ -13,8 +13,8 @@ const requests = {
   async generate({ prompt, options, stopped }, send) {
     return model.generate(prompt, options, teller(stopped, send));
   },
-  async pieces({ messages, options, stopped }, send) {
-    return model.pieces(messages, options, teller(stopped, send));
+  async pieces({ prompt, options, stopped }, send) {
+    return model.pieces(prompt, options, teller(stopped, send));
   },
   async encode({ prompt, options }) {
     return model.encode(prompt, options);
@@ -24,6 +24,12 @@ const requests = {
   },
   async useAdapter({ source }) {
     return model.useAdapter(source);
+  },
+  async save() {
+    return model.save();
+  },
+  async restore({ source }) {
+    return model.restore(source);
   },
   async transcribe({ recording, options, stopped }, send) {
     return model.transcribe(recording, options, teller(stopped, send));

@@ -13,8 +13,20 @@ use crate::constant::{Constant, Part};
 use crate::sketch::Sketch;
 use crate::{Decoder, Mutual};
 
+/// What a method makes of the hidden states behind the last layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// The logits of the next token.
+    Logits,
+    /// The hidden states, normalized by the last norm.
+    Embedding {
+        /// Whether the vector has the length 1.
+        normalize: bool,
+    },
+}
+
 /// The method for a number of tokens at once.
-pub fn build(decoder: &Decoder, weights: &mut Weights<'_>, tokens: u32, every: bool) -> Graph {
+pub fn build(decoder: &Decoder, weights: &mut Weights<'_>, tokens: u32, (every, ending): (bool, Ending)) -> Graph {
     let (mut sketch, count) = (Sketch::default(), tokens as usize);
     let input = sketch.input("tokens", &[1, count]);
     let start = sketch.input("start", &[1]);
@@ -27,8 +39,24 @@ pub fn build(decoder: &Decoder, weights: &mut Weights<'_>, tokens: u32, every: b
     let rows = if every { Rows::All } else { Rows::Last };
     let state = states(decoder, &mut sketch, weights, text, input, rows);
     let rows = if every { count } else { 1 };
-    let logits = logits(decoder, &mut sketch, weights, state, rows);
-    sketch.finish(vec![logits])
+    let output = match ending {
+        Ending::Logits => logits(decoder, &mut sketch, weights, state, rows),
+        Ending::Embedding { normalize } => embedding(decoder, &mut sketch, weights, state, normalize),
+    };
+    sketch.finish(vec![output])
+}
+
+/// The embedding of a text, `[1, width]`, from the state of the last token.
+fn embedding(
+    decoder: &Decoder,
+    sketch: &mut Sketch,
+    weights: &mut Weights<'_>,
+    state: ValueId,
+    normalize: bool,
+) -> ValueId {
+    let normal = Parts { sketch, weights }.normalize(decoder.names.norm, decoder.norm, state);
+    let vector = sketch.view(normal, &[1, decoder.width]);
+    if normalize { sketch.unit(vector) } else { vector }
 }
 
 /// The method for one token of each of several texts.

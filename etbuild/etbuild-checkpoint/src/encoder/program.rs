@@ -31,7 +31,7 @@ pub fn build(encoder: &Encoder, tensors: Tensors) -> Result<Graph, Vec<Checkpoin
         Head::Embedding { pooling, projection, normalize } => {
             let pooled = making.pool(state, pooling);
             let vector = projection.map_or(pooled, |projection| making.project(projection, pooled));
-            if normalize { making.normalize(vector) } else { vector }
+            if normalize { making.sketch.unit(vector) } else { vector }
         }
         Head::Sequence(head) => making.classify(state, &head),
         Head::Tokens { dense, output } => {
@@ -169,18 +169,6 @@ impl Making<'_> {
         let Projection { width, has_bias, has_tanh } = projection;
         let made = self.linear(PROJECTION, vector, [width, self.encoder.width], has_bias);
         if has_tanh { self.sketch.own("aten.tanh.default", &[made], &[]) } else { made }
-    }
-
-    /// The vector over its length, as `torch.nn.functional.normalize`.
-    fn normalize(&mut self, vector: ValueId) -> ValueId {
-        self.sketch.enter("normalize");
-        let one = floats([1, 1], [1, 1]);
-        let squares = self.sketch.multiply(vector, vector);
-        let sum = vec![Argument::Value(squares), Argument::Ints(vec![1]), Argument::Bool(true), Argument::None];
-        let sum = self.sketch.call("aten.sum.dim_IntList", sum, one.clone());
-        let length = self.sketch.own("aten.sqrt.default", &[sum], &[]);
-        let length = self.sketch.own("aten.clamp.default", &[length], &[Argument::Float(1e-12), Argument::None]);
-        self.sketch.own("aten.div.Tensor", &[vector, length], &[])
     }
 
     /// Logits, `[1, labels]`, of a text.

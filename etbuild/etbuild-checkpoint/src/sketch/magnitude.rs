@@ -1,6 +1,7 @@
 //! Means and magnitudes of vectors: of the last dimension.
 
-use etbuild_ir::{Argument, ValueId};
+use et_core::ScalarType;
+use etbuild_ir::{Argument, TensorSpec, ValueId};
 
 use super::Sketch;
 
@@ -36,5 +37,17 @@ impl Sketch {
         let own = self.root(own);
         let scaled = self.multiply(vectors, magnitudes);
         self.own("aten.div.Tensor", &[scaled, own], &[])
+    }
+
+    /// A vector `[1, width]` over its length, as `torch.nn.functional.normalize`.
+    pub fn unit(&mut self, vector: ValueId) -> ValueId {
+        self.enter("normalize");
+        let squares = self.multiply(vector, vector);
+        let sum = vec![Argument::Value(squares), Argument::Ints(vec![1]), Argument::Bool(true), Argument::None];
+        let one = TensorSpec::contiguous(ScalarType::Float, [1, 1]);
+        let sum = self.call("aten.sum.dim_IntList", sum, one);
+        let length = self.root(sum);
+        let length = self.own("aten.clamp.default", &[length], &[Argument::Float(1e-12), Argument::None]);
+        self.own("aten.div.Tensor", &[vector, length], &[])
     }
 }

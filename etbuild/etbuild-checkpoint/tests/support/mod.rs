@@ -13,6 +13,7 @@ pub fn small() -> Options {
         rotation: None,
         keeps: Kept::All,
         encoder: None,
+        embeds: false,
         vision: false,
         sound: None,
         image_tokens: None,

@@ -81,6 +81,7 @@ impl Keyed for Options {
             rotation: rotated,
             keeps,
             encoder,
+            embeds,
             vision,
             sound,
             source,
@@ -89,6 +90,7 @@ impl Keyed for Options {
         } = self;
         let key = encoder.iter().fold(key, |key, encoding| encoding.key(key));
         let key = image_tokens.iter().fold(key, |key, most| key.option("export.image_tokens", u64::from(*most)));
+        let key = if *embeds { key.fact("embeds", true) } else { key };
         let key = if *vision { key.fact("vision", true) } else { key };
         let key = sound.iter().fold(key, |key, sound| key.fact("sound", *sound == Sound::Prompts));
         let key = if *words { key.option("export.word_timestamps", true) } else { key };

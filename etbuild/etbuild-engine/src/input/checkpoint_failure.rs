@@ -25,7 +25,7 @@ pub fn checkpoint(error: &CheckpointError) -> Diagnostic {
         (_, CheckpointError::FeatureExtractorMissing) => {
             diagnostic.help("copy the file from where the checkpoint comes from; docs/speech.md has the files")
         }
-        (_, CheckpointError::EmbeddingsOfDecoder) => diagnostic.help(
+        (_, CheckpointError::PoolingOfDecoder(_)) => diagnostic.help(
             "export the model with pooling, `model: { pt2: ... }`, or use an embedding model of docs/encoders.md; without the file the folder \
              is a text generator",
         ),
@@ -61,7 +61,7 @@ fn checkpoint_code(error: &CheckpointError) -> Code {
         CheckpointError::AdapterKind { .. }
         | CheckpointError::AdapterOverGguf
         | CheckpointError::AdapterOverEncoder(_)
-        | CheckpointError::EmbeddingsOfDecoder
+        | CheckpointError::PoolingOfDecoder(_)
         | CheckpointError::EncoderOption(_)
         | CheckpointError::Stack(_)
         | CheckpointError::Unsupported { .. } => Code::ModelUnsupported,

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use etbuild_checkpoint::{
     CONFIG, Cache, CheckpointError, GENERATION, GGUF, Kept, MODULES, Options, PICKLED, PICKLED_SHARD, PICTURE_FILES,
-    PictureSizes, SENTENCE, SHARD, Sound, TEXT_FILES, TOKENIZER_CONFIG, WEIGHTS, gguf_stores_integers, is_encoder,
-    module_files, part_names, tokenizer_files,
+    PictureSizes, SENTENCE, SHARD, Sound, TEXT_FILES, TOKENIZER_CONFIG, WEIGHTS, gguf_stores_integers, is_embedder,
+    is_encoder, module_files, part_names, tokenizer_files,
 };
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_system::System;
@@ -45,16 +45,22 @@ pub fn hears(system: &dyn System, path: &Path) -> Option<Sound> {
     if is_gguf(path) { None } else { etbuild_checkpoint::hears(&system.read(&path.join(CONFIG)).ok()?) }
 }
 
-/// Whether the checkpoint is that of an encoder.
+/// Whether the checkpoint is that of an encoder, or of a decoder for embeddings.
 pub fn reads_texts(system: &dyn System, path: &Path) -> bool {
-    !is_gguf(path) && system.read(&path.join(CONFIG)).is_ok_and(|config| is_encoder(&config))
+    !is_gguf(path) && system.read(&path.join(CONFIG)).is_ok_and(|config| is_encoder(&config)) || embeds(system, path)
 }
 
-/// The names of the present files that say how an encoder reads texts, or that a decoder is one for embeddings.
+/// Whether the checkpoint is that of a decoder for embeddings.
+fn embeds(system: &dyn System, path: &Path) -> bool {
+    let modules = system.read(&path.join(MODULES)).ok().filter(|_| !is_gguf(path));
+    modules
+        .is_some_and(|modules| system.read(&path.join(CONFIG)).is_ok_and(|config| is_embedder(&config, Some(&modules))))
+}
+
+/// The names of the present files that say how a model for texts reads them.
 fn of_encoder(system: &dyn System, folder: &Path) -> Vec<String> {
     if !reads_texts(system, folder) {
-        let is_there = |name: &&str| system.stamp(&folder.join(name)).is_ok();
-        return [MODULES].into_iter().filter(is_there).map(str::to_owned).collect();
+        return Vec::new();
     }
     let listed = system.read(&folder.join(MODULES)).map(|modules| module_files(&modules)).unwrap_or_default();
     let names = [MODULES, SENTENCE, TOKENIZER_CONFIG].map(str::to_owned).into_iter().chain(listed);
@@ -82,18 +88,15 @@ pub fn options(system: &dyn System, path: &Path, options: Options) -> Options {
     let states = |config: Vec<u8>| config.windows(KEY.len()).any(|part| part == KEY);
     let stores_integers = is_gguf(path) || system.read(&path.join(CONFIG)).is_ok_and(states);
     let encoder = options.encoder.filter(|_| reads_texts(system, path));
-    // An encoder has no KV cache and no chunks of prompts.
+    let embeds = encoder.is_some() && embeds(system, path);
     let options = match encoder {
-        Some(_) => Options {
-            context: None,
-            prefill: Vec::new(),
-            speculate: None,
-            image_tokens: None,
-            batch: None,
-            cache: Cache::default(),
-            ..options
-        },
+        Some(_) => Options { context: None, speculate: None, image_tokens: None, batch: None, ..options },
         None => options,
+    };
+    // An encoder has no KV cache and no chunks of prompts; a decoder for embeddings has both.
+    let options = match encoder {
+        Some(_) if !embeds => Options { prefill: Vec::new(), cache: Cache::default(), ..options },
+        _ => options,
     };
     let keeps = if stores_integers { options.keeps } else { Kept::default() };
     let sound = hears(system, path);
@@ -102,7 +105,7 @@ pub fn options(system: &dyn System, path: &Path, options: Options) -> Options {
     // Each text of a transcript, or behind a text encoder, has states of its own.
     let batch = options.batch.filter(|_| sound != Some(Sound::Transcripts) && !source);
     let words = options.words && sound == Some(Sound::Transcripts);
-    Options { keeps, encoder, batch, vision: reads_pictures(system, path), sound, source, words, ..options }
+    Options { keeps, encoder, embeds, batch, vision: reads_pictures(system, path), sound, source, words, ..options }
 }
 
 /// Whether the matrices of a checkpoint are integers in groups. Reads the configuration, or the headers of GGUF.

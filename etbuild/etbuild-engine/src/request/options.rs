@@ -86,6 +86,7 @@ fn sources(db: &dyn Db, recipe: &Recipe, operators: &Operators) -> Archives {
             rotation,
             keeps: keeps(recipe),
             encoder,
+            embeds: false,
             vision: false,
             sound: None,
             source: false,

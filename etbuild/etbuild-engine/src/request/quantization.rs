@@ -53,6 +53,7 @@ fn reader(db: &dyn Db, recipe: &Recipe) -> Option<CheckpointFolder> {
         rotation: rotation(recipe),
         keeps: Kept::Nothing,
         encoder: None,
+        embeds: false,
         vision: false,
         sound: None,
         source: false,

@@ -14,11 +14,12 @@ from etbuild.exporting import export
 
 if TYPE_CHECKING:
     from etbuild._native import Tensor
-    from etbuild.llm import Call, Generation, LanguageModel
+    from etbuild.llm import Alternative, Call, Generation, LanguageModel, Likelihood
     from etbuild.runtime import Method, Program, Runtime
     from etbuild.speech import Segment, Transcript, Word
 
 __all__ = [
+    "Alternative",
     "Call",
     "CommandError",
     "Deployment",
@@ -27,6 +28,7 @@ __all__ = [
     "Generation",
     "InputError",
     "LanguageModel",
+    "Likelihood",
     "Method",
     "OutputFile",
     "Program",
@@ -46,9 +48,11 @@ __all__ = [
 
 #: What the extension module has, imported at the first use: a wheel for another C library has the command alone.
 _LATE = {
+    "Alternative": "etbuild.llm",
     "Call": "etbuild.llm",
     "Generation": "etbuild.llm",
     "LanguageModel": "etbuild.llm",
+    "Likelihood": "etbuild.llm",
     "Method": "etbuild.runtime",
     "Program": "etbuild.runtime",
     "Runtime": "etbuild.runtime",

@@ -12,7 +12,7 @@ from etbuild.media import message_parts, prompt_parts, sound
 from etbuild.runtime import PathLike
 from etbuild.speech import Segment, Transcript, Word
 
-__all__ = ["Call", "Generation", "LanguageModel"]
+__all__ = ["Alternative", "Call", "Generation", "LanguageModel", "Likelihood"]
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,22 @@ class Call:
     id: str
     name: str
     arguments: str
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """A token that may come next, its text alone (empty after a prompt of token ids), and the natural logarithm of its probability at temperature 1."""
+
+    token: int
+    text: str
+    logprob: float
+
+
+@dataclass(frozen=True)
+class Likelihood(Alternative):
+    """How probable a new token is; ``top`` are the most probable tokens, the most probable first."""
+
+    top: list[Alternative]
 
 
 class Generation(Iterator[Any]):
@@ -59,6 +75,11 @@ class Generation(Iterator[Any]):
     def calls(self) -> list[Call]:
         """The calls of tools so far."""
         return [Call(*call) for call in self._native.calls]
+
+    @property
+    def logprobs(self) -> list[Likelihood]:
+        """How probable the new tokens so far are, with ``top_logprobs``."""
+        return [Likelihood(*picked, [Alternative(*other) for other in top]) for picked, top in self._native.logprobs]
 
     def text(self) -> str:
         """The rest of the answer as one text."""
@@ -113,6 +134,7 @@ class LanguageModel:
         regex: Optional[str] = None,
         grammar: Optional[str] = None,
         stop: Union[str, Sequence[str]] = (),
+        top_logprobs: Optional[int] = None,
     ) -> Generation:
         """Continues a text or token ids; options that are left out are those of the model, and an answer ends with the context.
 
@@ -120,6 +142,9 @@ class LanguageModel:
         ``[height, width, 3]``. ``audio`` are sounds, for a model that hears: paths, bytes of WAV files, or pairs of samples and their
         rate. They stand at the marks of the text (``mark``), or ahead of a text without marks. ``json_schema`` (a JSON text or a
         dictionary), ``regex`` or ``grammar`` (Lark's syntax) is the form of the answer. The answer ends ahead of a text of ``stop``.
+        With ``top_logprobs``, the answer's ``logprobs`` are the log-probabilities of its tokens, each with those of so many most probable
+        tokens. What a prompt has in common with the one before it is not read again: several answers to one prompt, with a ``seed`` each,
+        read the prompt once.
         """
         options = _options(locals())
         if isinstance(prompt, str):
@@ -155,6 +180,7 @@ class LanguageModel:
         tool_choice: Optional[str] = None,
         template_variables: Union[None, str, Mapping[str, Any]] = None,
         split_thoughts: bool = False,
+        top_logprobs: Optional[int] = None,
     ) -> Generation:
         """Answers the last of ``messages``, each ``{"role": ..., "content": ...}``, or a single message of the user.
 
@@ -167,7 +193,7 @@ class LanguageModel:
         are the calls, and its ``message()`` belongs ahead of the results, each ``{"role": "tool", "tool_call_id": ..., "content": ...}``.
         ``tool_choice`` is ``auto``, ``required`` or the name of a tool. ``template_variables`` are variables of the chat template, such as
         ``{"enable_thinking": False}``. With ``split_thoughts``, what the model thinks before the answer is no part of the text, but the
-        answer's ``thoughts``.
+        answer's ``thoughts``. ``top_logprobs`` is as for ``generate``.
         """
         options = _options(locals())
         return Generation(self._native.answer(message_parts(messages, images, audio), options))
@@ -230,6 +256,19 @@ class LanguageModel:
         """
         self._native.use_adapter(Path(path))
 
+    def save(self, path: PathLike) -> None:
+        """Writes the text that the model has read, with its KV cache, to a file: another process goes on with ``restore``, and so does a binary
+        with ``--session``. Messages are the caller's to keep; pictures, sounds and what follows them are left out.
+        """
+        self._native.save(Path(path))
+
+    def restore(self, path: PathLike) -> None:
+        """Goes on behind the text in a file of ``save``: the next text or conversation that begins alike reads the rest alone.
+
+        A file of another model, of other weights, or of another adapter than the one in use is refused.
+        """
+        self._native.restore(Path(path))
+
     @property
     def mark(self) -> Optional[str]:
         """The text that stands for a picture or a sound in a prompt; ``None`` for a model of texts and for one of transcripts."""
@@ -265,6 +304,7 @@ _OPTIONS = (
     "tools",
     "tool_choice",
     "template_variables",
+    "top_logprobs",
 )
 #: The options that are JSON texts, or values of which ``json`` makes texts.
 _JSON = ("json_schema", "tools", "template_variables")

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use et_llm::{Call, Ended, Piece};
+use et_llm::{Call, Ended, Likelihood, Piece};
 
 use super::{Advance, LanguageModel};
 use crate::Error;
@@ -44,6 +44,11 @@ impl<'m> Answer<'m> {
     /// The new tokens so far.
     pub fn tokens(&self) -> &[u32] {
         self.model.new_tokens()
+    }
+
+    /// How probable the new tokens so far are, if the options ask for probabilities.
+    pub fn likelihoods(&self) -> &[Likelihood] {
+        self.model.likelihoods()
     }
 
     /// Why the answer ended; `None` before.

@@ -13,7 +13,9 @@ use et_llm::{AnswerPieces, AnswerSpec, Continuation, Guesses, Limits, Model, Sam
 use et_module::{Adapter, FileBytes};
 
 pub use answer::{Answer, Pieces, Tokens};
-pub use et_llm::{Call, Choice, Constraint, Content, Ended, NamedCall, Piece, Sampling, Tools};
+pub use et_llm::{
+    Alternative, Call, Choice, Constraint, Content, Ended, Likelihood, NamedCall, Piece, Sampling, Tools,
+};
 #[cfg(feature = "media")]
 pub use et_llm::{Heard, SeeHeard, Segment, SpokenTask, SpokenWord, Transcript, Wanted};
 #[cfg(feature = "media")]
@@ -60,6 +62,10 @@ struct Current {
     thoughts: String,
     /// The calls so far, with their ids.
     calls: Vec<(String, Call)>,
+    /// The number of alternatives of each likelihood, if wanted.
+    top_logprobs: Option<usize>,
+    /// How probable the new tokens are.
+    likelihoods: Vec<Likelihood>,
     ended: Option<Ended>,
 }
 
@@ -105,6 +111,24 @@ impl LanguageModel {
     /// A file that is no adapter of this program, and a program without an adapter in a data file; the adapter before stays.
     pub fn use_adapter(&mut self, path: impl AsRef<Path>) -> Result<(), Error> {
         Ok(self.session.exchange(Adapter::open(path.as_ref())?)?)
+    }
+
+    /// Writes the text that the model has read, with its KV cache, to a file: another process goes on with [`Self::restore`], and so does a
+    /// binary with `--session`. Messages are the caller's to keep; pictures, sounds and what follows them are left out.
+    ///
+    /// # Errors
+    /// A file that cannot be written; state that a device does not give out; a model for transcripts or with a text encoder.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        Ok(self.session.save(path.as_ref(), &[])?)
+    }
+
+    /// Goes on behind the text in a file of [`Self::save`]: the next text or conversation that begins alike reads the rest alone.
+    ///
+    /// # Errors
+    /// A file of another model, of other weights, or of another adapter than the one in use; a file that cannot be read.
+    pub fn restore(&mut self, path: impl AsRef<Path>) -> Result<(), Error> {
+        self.current = None;
+        Ok(self.session.restore(path.as_ref()).map(drop)?)
     }
 
     /// The tokens of a text; where `begins`, with those that begin every text.
@@ -187,6 +211,8 @@ impl LanguageModel {
             next_call: Call::first(tokens.len()),
             thoughts: String::new(),
             calls: Vec::new(),
+            top_logprobs: options.top_logprobs,
+            likelihoods: Vec::new(),
             ended: None,
         });
         Ok(())
@@ -211,7 +237,7 @@ impl LanguageModel {
         let Current { continuation, sampler, .. } = current;
         let step = continuation.step(&mut session.model, session.speculation.as_mut(), sampler, &limits)?;
         match step {
-            Step::Token(token) => current.token(token),
+            Step::Token(token) => current.token(token, session.model.logits()),
             Step::Ended(reason) => current.end(reason),
         }
     }
@@ -238,6 +264,11 @@ impl LanguageModel {
         self.current.as_ref().map_or(&[], |current| &current.calls)
     }
 
+    /// How probable the new tokens of the answer that was begun last are, if the options ask for probabilities.
+    pub fn likelihoods(&self) -> &[Likelihood] {
+        self.current.as_ref().map_or(&[], |current| &current.likelihoods)
+    }
+
     /// The new tokens of the text that was begun last.
     pub fn new_tokens(&self) -> &[u32] {
         self.current.as_ref().map_or(&[], |current| current.continuation.tokens())
@@ -250,7 +281,11 @@ impl LanguageModel {
 }
 
 impl Current {
-    fn token(&mut self, token: u32) -> Result<Advance, Error> {
+    /// Takes a new token, by the logits of its pick.
+    fn token(&mut self, token: u32, logits: &[f32]) -> Result<Advance, Error> {
+        if let Some(count) = self.top_logprobs {
+            self.likelihoods.push(Likelihood::of(token, count, logits, self.text.as_deref())?);
+        }
         let pieces = match &self.text {
             Some(text) => self.answer.push(&**text, token)?,
             None => Vec::new(),

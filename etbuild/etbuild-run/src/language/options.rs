@@ -23,6 +23,9 @@ pub struct Options {
     pub template_variables: Option<String>,
     /// Whether thoughts are no part of the text of an answer in a conversation, but [`super::Answer::thoughts`].
     pub splits_thoughts: bool,
+    /// How many of the most probable tokens [`super::Answer::likelihoods`] has beside the probability of each new token; `None` for no
+    /// probabilities.
+    pub top_logprobs: Option<usize>,
 }
 
 impl Options {
@@ -58,6 +61,13 @@ impl Options {
     #[must_use]
     pub fn tools(mut self, tools: Tools) -> Self {
         self.tools = Some(tools);
+        self
+    }
+
+    /// The probabilities of the new tokens, each with those of `count` most probable tokens.
+    #[must_use]
+    pub const fn top_logprobs(mut self, count: usize) -> Self {
+        self.top_logprobs = Some(count);
         self
     }
 

@@ -1,5 +1,6 @@
 //! The options of `etbuild run` for language models and pipelines.
 
+use std::num::NonZero;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -86,6 +87,13 @@ pub struct Language {
     /// Seed of the random number generator
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
+    /// Make this number of answers to one prompt, each with a seed of its own; the prompt is read once
+    #[arg(long, value_name = "N", conflicts_with_all = ["perplexity", "session", "tokens_out", "logits"])]
+    pub n: Option<NonZero<usize>>,
+    /// Print the log-probability of each token and of the K most probable ones, at temperature 1, on standard error as a JSON object for each
+    /// token; with --output json, in the result
+    #[arg(long, value_name = "K", conflicts_with = "perplexity")]
+    pub logprobs: Option<usize>,
     /// Use speculative decoding with drafts from the text itself (prompt lookup)
     ///
     /// Faster for repetitive text; the output never changes. The program needs a method `verify` (`export.speculate`),

@@ -59,7 +59,9 @@ pub fn run(
     if !arguments.language.speech.audio.is_empty() || arguments.language.speech.stream {
         Feature::Media.require("a recording")?;
     }
-    let request = request(&arguments.language);
+    let mut request = request(&arguments.language);
+    let is_several = request.count.is_some() || request.logprobs.is_some();
+    request.json = is_several && session.global.output == Output::Json;
     request.check().map_err(|mistake| vec![Diagnostic::error(Code::Usage, mistake)])?;
     let threads = arguments.threads.unwrap_or_else(default_threads);
     let (guesses, text, constrain, vision) = (request.guesses(), MAKE_TEXT, MAKE_COMPILER, VISION);
@@ -101,9 +103,19 @@ pub fn run(
     perform(&mut model, &request, channels).map_err(refused)?;
     // The text is on standard error already.
     if session.global.output == Output::Json && has_result {
-        session.terminal.succeed("text", json!({ "text": String::from_utf8_lossy(&out.text) }), "");
+        session.terminal.succeed("text", told(&String::from_utf8_lossy(&out.text), request.json), "");
     }
     Ok(Vec::new())
+}
+
+/// What a model has told, for programs: all of the text, or each answer where the lines are objects.
+fn told(text: &str, has_objects: bool) -> Value {
+    if !has_objects {
+        return json!({ "text": text });
+    }
+    let answers: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap_or_default()).collect();
+    let texts: Vec<&str> = answers.iter().filter_map(|answer| answer["text"].as_str()).collect();
+    json!({ "text": texts.join("\n"), "answers": answers })
 }
 
 /// The text of a model beside machine-readable results: on standard error as the model finds it, and kept.
@@ -178,6 +190,8 @@ fn request(language: &Language) -> Request {
         grammar: language.grammar,
         no_repeat_ngram_size: language.no_repeat_ngram_size,
         seed: language.seed,
+        count: language.n,
+        logprobs: language.logprobs,
         lookup: language.lookup,
         draft_model: language.draft_model,
         session: language.session,

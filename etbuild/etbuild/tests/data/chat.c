@@ -36,6 +36,20 @@ static bool call(void *context, const et_call *made) {
   return true;
 }
 
+static bool likely(void *context, const et_likelihood *likelihood) {
+  (void)context;
+  putchar('|');
+  for (size_t index = 0; index <= likelihood->count; index++) {
+    const et_alternative *one = index == 0 ? &likelihood->picked : &likelihood->alternatives[index - 1];
+    if (index > 0) {
+      putchar('~');
+    }
+    show(NULL, one->token, one->text, one->size);
+    printf("%.3f", (double)one->logprob);
+  }
+  return true;
+}
+
 static bool never(void *context, uint32_t token, const char *text, size_t size) {
   (void)context, (void)token, (void)text, (void)size;
   return false;
@@ -143,8 +157,35 @@ int main(int count, char **arguments) {
   check(et_language_continue(language, "Once", &options, show, NULL, NULL));
   printf("\n");
 
-  char prompt[2000] = "";
-  for (int word = 0; word < 150; word++) {
+  options = usual();
+  options.max_new_tokens = 3;
+  options.top_logprobs = 2;
+  options.likely = likely;
+  printf("likely=");
+  check(et_language_answer_parts(language, turns, 1, &options, NULL, NULL, NULL));
+  options.top_logprobs = 0;
+  printf("\nrated=");
+  check(et_language_continue(language, "Once", &options, NULL, NULL, NULL));
+
+  char prompt[2000] = "", session[4096], again[4096];
+  for (int word = 0; word < 40; word++) {
+    strcat(prompt, "fox and ");
+  }
+  snprintf(session, sizeof session, "%s.session", arguments[4]);
+  snprintf(again, sizeof again, "%s.again", arguments[4]);
+  options.likely = NULL;
+  check(et_language_continue(language, prompt, &options, NULL, NULL, NULL));
+  check(et_language_save(language, session));
+  check(et_language_continue(language, "Once", &options, NULL, NULL, NULL));
+  check(et_language_restore(language, session));
+  check(et_language_save(language, again));
+  printf("\nkept=");
+  check(et_language_continue(language, prompt, &options, show, NULL, NULL));
+  check(et_language_use_adapter(language, arguments[5]));
+  printf("\nforeign=%s\n", et_language_restore(language, session) == 0 ? "none" : strrchr(et_error_message(), ':') + 2);
+  check(et_language_use_adapter(language, arguments[4]));
+
+  for (int word = 40; word < 150; word++) {
     strcat(prompt, "fox and ");
   }
   options = usual();

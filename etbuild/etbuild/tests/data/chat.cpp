@@ -1,4 +1,5 @@
 /* As chat.c, in C++: chat MODEL.pte TOOLS WEIGHTS ADAPTER OTHER_ADAPTER. */
+#include <cstdio>
 #include <iostream>
 #include <string>
 
@@ -89,8 +90,51 @@ int main(int, char **arguments) {
   std::cout << "\nback=";
   model.continue_text("Once", options, show);
 
+  options = usual;
+  options.max_new_tokens = 3;
+  options.top_logprobs = 2;
+  const etbuild::Listener rated{{}, {}, {}, [](const et_likelihood &likelihood) {
+                                  std::cout << '|';
+                                  for (std::size_t index = 0; index <= likelihood.count; index++) {
+                                    const et_alternative &one =
+                                        index == 0 ? likelihood.picked : likelihood.alternatives[index - 1];
+                                    char number[32];
+                                    std::snprintf(number, sizeof number, "%.3f", static_cast<double>(one.logprob));
+                                    put(index == 0 ? "" : "~");
+                                    put({one.text, one.size});
+                                    put(number);
+                                  }
+                                  return true;
+                                }};
+  std::cout << "\nlikely=";
+  model.answer_parts(turns, options, rated);
+  options.top_logprobs = 0;
+  std::cout << "\nrated=";
+  model.continue_parts({etbuild::text("Once")}, options, rated);
+
   std::string prompt;
-  for (int word = 0; word < 150; word++) {
+  for (int word = 0; word < 40; word++) {
+    prompt += "fox and ";
+  }
+  const std::string session = std::string(arguments[4]) + ".session", again = std::string(arguments[4]) + ".again";
+  model.continue_text(prompt, options);
+  model.save(session);
+  model.continue_text("Once", options);
+  model.restore(session);
+  model.save(again);
+  std::cout << "\nkept=";
+  model.continue_text(prompt, options, show);
+  model.use_adapter(arguments[5]);
+  std::string foreign = ": none";
+  try {
+    model.restore(session);
+  } catch (const etbuild::Error &error) {
+    foreign = error.what();
+  }
+  std::cout << "\nforeign=" << foreign.substr(foreign.rfind(": ") + 2);
+  model.use_adapter(arguments[4]);
+
+  for (int word = 40; word < 150; word++) {
     prompt += "fox and ";
   }
   const et_answer ended = model.continue_text(prompt, usual, [](std::string_view) { return false; });

@@ -1,5 +1,5 @@
 // As chat.c, with the package for JavaScript: PACKAGE TOOLS WEIGHTS ADAPTER OTHER_ADAPTER.
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 
 const [, , library, tools, weights, adapter, other] = process.argv;
 const { load } = await import(library);
@@ -43,6 +43,29 @@ for (const [name, file] of [["adapted", other], ["back", adapter]]) {
   await model.useAdapter(await readFile(file));
   console.log(`${name}=${line(await model.text("Once", { ...usual, maxNewTokens: 9 }))}`);
 }
+
+const number = (logprob) => logprob.toFixed(3);
+const rated = ({ likelihood }) => `|${[likelihood, ...likelihood.alternatives].map(({ text, logprob }) => line(text) + number(logprob)).join("~")}`;
+async function likely(name, prompt, options) {
+  const all = [];
+  for await (const piece of model.pieces(prompt, { ...usual, maxNewTokens: 3, ...options })) if (piece.type === "likelihood") all.push(piece);
+  console.log(`${name}=${all.map(rated).join("")}`);
+}
+await likely("likely", [question], { topLogprobs: 2 });
+await likely("rated", "Once", { topLogprobs: 0 });
+
+const [long, few] = ["fox and ".repeat(40), { ...usual, maxNewTokens: 3 }];
+await model.text(long, few);
+const session = await model.save();
+await writeFile(`${adapter}.session`, session);
+await model.text("Once", few);
+await model.restore(session);
+await writeFile(`${adapter}.again`, await model.save());
+console.log(`kept=${line(await model.text(long, few))}`);
+await model.useAdapter(await readFile(other));
+const foreign = await model.restore(session).then(() => "none", (error) => error.message);
+console.log(`foreign=${foreign.split(": ").at(-1)}`);
+await model.useAdapter(await readFile(adapter));
 
 // A signal ends the reading of a prompt.
 const controller = new AbortController();

@@ -23,6 +23,10 @@ export async function unread(picture: ImageData, sound: AudioBuffer): Promise<Tr
     // @ts-expect-error: text and thoughts have no call
     else void piece.call;
   }
+  for await (const piece of model.pieces("Hello", { topLogprobs: 2 })) {
+    if (piece.type === "likelihood") void piece.likelihood.alternatives[0]?.logprob.toFixed(2);
+  }
+  await model.restore(await model.save());
   const tokens: number[] = await model.encode(messages);
   void (await model.decode(tokens)).length;
   for await (const segment of model.transcribe(sound, { wordTimestamps: true })) void segment.words[0]?.start.toFixed(2);

@@ -1,6 +1,7 @@
 //! The command line as data.
 
 use std::ffi::OsString;
+use std::num::NonZero;
 use std::path::PathBuf;
 
 use et_module::app::{Command, Tracing, number, read};
@@ -17,8 +18,12 @@ pub struct Request {
     pub prompt_file: Option<PathBuf>,
     /// The second text of a pair, for an encoder.
     pub pair: Option<String>,
-    /// Whether answers of an encoder are JSON objects, a line each.
+    /// Whether answers are JSON objects, a line each.
     pub json: bool,
+    /// The number of answers to the prompt; 1 for `None`.
+    pub count: Option<NonZero<usize>>,
+    /// The number of alternatives of each token that are told, with logarithms of probabilities; `None` for no logarithms.
+    pub logprobs: Option<usize>,
     /// Files of pictures, for the prompt or the first message.
     pub images: Vec<PathBuf>,
     /// Files of sounds, for the prompt or the first message; the recordings of a model for transcripts.
@@ -135,6 +140,10 @@ impl Request {
                 );
             }
         }
+        if (self.count.is_some() || self.logprobs.is_some()) && !continues {
+            return Err("--n and --logprobs are for a text to continue".to_owned());
+        }
+        self.check_count()?;
         if self.inputs.is_some() || self.outputs.is_some() {
             let complete = self.inputs.is_some() && self.outputs.is_some();
             return if complete { Ok(()) } else { Err("--inputs and --outputs go together".to_owned()) };
@@ -162,6 +171,21 @@ impl Request {
             };
         }
         self.check_source()
+    }
+
+    /// Refuses several answers beside options of one answer.
+    fn check_count(&self) -> Result<(), String> {
+        let is_talk = self.chat && self.is_without_text();
+        let is_kept = self.session.is_some() || self.tokens_out.is_some() || self.logits.is_some();
+        match self.answers() > 1 && (is_talk || is_kept) {
+            true => Err("--n is for one prompt, without --session, --tokens-out and --logits".to_owned()),
+            false => Ok(()),
+        }
+    }
+
+    /// The number of answers.
+    pub(super) fn answers(&self) -> u64 {
+        self.count.map_or(1, |count| count.get() as u64)
     }
 
     /// Refuses `--stream` beside options that read the standard input too, or that give pictures, recordings or tokens.
@@ -233,6 +257,8 @@ impl Request {
             "--stop" => self.stops.push(some(name, text(value()?))?),
             "--pair" => self.pair = Some(text(value()?)),
             "--json" => self.json = true,
+            "--n" => self.count = Some(number(name, value()?)?),
+            "--logprobs" => self.logprobs = Some(number(name, value()?)?),
             "--json-schema" => self.json_schema = Some(text(value()?)),
             "--regex" => self.regex = Some(text(value()?)),
             "--grammar" => self.grammar = Some(value()?.into()),
@@ -248,7 +274,7 @@ impl Request {
             "--perplexity" => self.perplexity = Some(value()?.into()),
             "--bench" => self.bench = Some(effort(&text(value()?), self.bench)?),
             "--rounds" => {
-                let rounds: std::num::NonZero<usize> = number(name, value()?)?;
+                let rounds: NonZero<usize> = number(name, value()?)?;
                 self.bench.get_or_insert(NOTHING).rounds = rounds.get();
             }
             "--stats" => self.stats = true,
@@ -396,6 +422,11 @@ mod tests {
             "--session a --bench prefill=1,decode=1",
             "--session a --prompt b --logits c",
             "--session a --prompt b --image c",
+            "--prompt a --n 0",
+            "--prompt a --n 2 --session b",
+            "--prompt a --n 2 --logits b",
+            "--chat --n 2",
+            "--logprobs 2 --bench prefill=1,decode=1",
         ];
         for line in lines {
             assert!(parsed(line).is_err(), "{line}");

@@ -54,7 +54,14 @@ pub fn converse(
             },
             (message, ..) => {
                 let pictures = std::mem::take(&mut pictures);
-                tokens.extend(talk.answer(&mut run, pictures, message, channels)?);
+                match talk.answer(&mut run, pictures, message, channels) {
+                    Ok(more) => tokens.extend(more),
+                    // A message that is too long does not end a conversation either.
+                    Err(error @ Error::ContextFull { .. }) => {
+                        writeln!(channels.talk, "{error}: the conversation goes on without the message")?;
+                    }
+                    Err(error) => return Err(error),
+                }
             }
         }
     }
@@ -86,8 +93,22 @@ struct Conversation {
 }
 
 impl Conversation {
-    /// Answers a message; returns the answer's tokens.
+    /// Answers a message; returns the answers' tokens. The conversation has no message that has no answer.
+    ///
+    /// # Errors
+    /// [`Error::ContextFull`] for a message that is longer than the context with the first messages; errors of the model.
     fn answer(
+        &mut self,
+        run: &mut Run<'_>,
+        pictures: Vec<Arc<Picture>>,
+        message: &str,
+        channels: &mut Channels<'_>,
+    ) -> Result<Vec<u32>, Error> {
+        let before = self.messages.clone();
+        self.reply(run, pictures, message, channels).inspect_err(|_| self.messages = before)
+    }
+
+    fn reply(
         &mut self,
         run: &mut Run<'_>,
         pictures: Vec<Arc<Picture>>,
@@ -100,13 +121,12 @@ impl Conversation {
         });
         let (Prompt { tokens, tiles }, spec) = self.fitting(run)?;
         run.session.model.show(&tiles);
-        let known = run.session.model.rewind(&tokens);
-        let rest = tokens.get(known..).unwrap_or_default();
         let most = self.most.unwrap_or(usize::MAX);
-        let said = run.generate(rest, most, Some(&*self.text), spec, channels)?;
-        run.tell(channels)?;
-        self.messages.push(Message::new("assistant", said.text));
-        Ok(said.tokens)
+        let answers = run.answers(&tokens, most, Some(&*self.text), &spec, channels)?;
+        if let Some(said) = answers.first() {
+            self.messages.push(Message::new("assistant", &said.text));
+        }
+        Ok(answers.into_iter().flat_map(|said| said.tokens).collect())
     }
 
     /// The prompt of the conversation, without the oldest messages that exceed the context.

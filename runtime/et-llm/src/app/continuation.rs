@@ -5,11 +5,12 @@ use super::cases;
 use super::channels::Channels;
 use super::files::{Rows, write_tokens};
 use super::form::constraint;
+use super::said::Said;
 use super::writer::Writer;
 use crate::statistics::Clock;
 use crate::{
-    AnswerSpec, AnswerText, Constraint, Continuation, Ended, Error, Limits, Sampler, Sampling, Session, Speculation,
-    Statistics, Step, Text, is_image,
+    AnswerSpec, AnswerText, Constraint, Continuation, Ended, Error, Likelihood, Limits, Sampler, Sampling, Session,
+    Speculation, Statistics, Step, Text, is_image,
 };
 
 /// How the request wants tokens to be picked.
@@ -30,12 +31,11 @@ pub(super) fn sampling(session: &Session, request: &Request) -> Result<Sampling,
     sampling.checked()
 }
 
-/// A continuation.
-pub(super) struct Said {
-    /// The new tokens.
-    pub(super) tokens: Vec<u32>,
-    /// The new text, without thoughts; empty where tokens are wanted.
-    pub(super) text: String,
+/// How the tokens of an answer are picked, by its index.
+fn sampler(session: &Session, request: &Request, answer: u64) -> Result<Sampler, Error> {
+    let usual = sampling(session, request)?;
+    let sampling = Sampling { seed: usual.seed.wrapping_add(answer), ..usual };
+    Ok(Sampler::new(sampling).biased(request.logit_bias.clone()))
 }
 
 /// Continuations of one request, with the records of each token.
@@ -52,46 +52,80 @@ pub(super) struct Run<'a> {
 
 impl<'a> Run<'a> {
     pub(super) fn new(session: &'a mut Session, request: &'a Request) -> Result<Self, Error> {
-        let sampler = Sampler::new(sampling(session, request)?).biased(request.logit_bias.clone());
+        let sampler = sampler(session, request, 0)?;
         let constraint = constraint(request)?;
         Ok(Self { session, request, sampler, constraint, rows: Rows::default(), clock: Clock::start(), prompt: 0 })
     }
 
-    /// Reads a prompt and continues the prompt by at most `most` tokens; streams the text if the binary has a tokenizer.
-    pub(super) fn generate(
+    /// Answers a prompt as often as the request says, by at most `most` tokens each, and tells the answers. The KV cache keeps the prompt for
+    /// the further answers, each of which has a seed of its own.
+    pub(super) fn answers(
         &mut self,
         prompt: &[u32],
         most: usize,
         text: Option<&dyn Text>,
-        AnswerSpec { behind, shown, reader, .. }: AnswerSpec,
+        spec: &AnswerSpec,
+        channels: &mut Channels<'_>,
+    ) -> Result<Vec<Said>, Error> {
+        let (count, mut all) = (self.request.answers(), Vec::new());
+        for index in 0..count {
+            if index > 0 {
+                self.sampler = sampler(self.session, self.request, index)?;
+            }
+            if count > 1 && !self.request.json {
+                writeln!(channels.talk, "answer {} of {count}", index + 1)?;
+            }
+            let known = self.session.model.rewind(prompt);
+            let rest = prompt.get(known..).unwrap_or_default();
+            let said = self.generate(rest, most, text, spec, channels)?;
+            said.tell(self.request, channels)?;
+            self.tell(channels)?;
+            all.push(said);
+        }
+        Ok(all)
+    }
+
+    /// Reads a prompt and continues the prompt; streams the text if the binary has a tokenizer.
+    fn generate(
+        &mut self,
+        prompt: &[u32],
+        most: usize,
+        text: Option<&dyn Text>,
+        AnswerSpec { behind, shown, reader, .. }: &AnswerSpec,
         channels: &mut Channels<'_>,
     ) -> Result<Said, Error> {
         let matcher = self.constraint.as_ref().map(|form| self.session.matcher(form)).transpose()?;
-        self.sampler.begin_behind(behind, matcher);
+        self.sampler.begin_behind(*behind, matcher);
         (self.clock, self.prompt) = (Clock::start(), prompt.len());
         let prompt = self.read_for_logits(prompt, most)?;
         let Self { session, sampler, rows, clock, request, .. } = self;
         let Session { model, speculation, facts, .. } = &mut **session;
         let limits = Limits { tokens: most, stops: &facts.stops };
-        let mut writer = Writer::new(text, AnswerText::new(shown, request.stops.clone()), reader);
+        let answer = AnswerText::new(shown.clone(), request.stops.clone());
+        let mut writer = Writer::new(text, answer, reader.again(), !request.json);
         let mut continuation = Continuation::new(prompt, speculation.as_mut());
-        loop {
+        let mut likelihoods = Vec::new();
+        let ended = loop {
             let step = continuation.step(model, speculation.as_mut(), sampler, &limits)?;
             let has_logits = !matches!(step, Step::Ended(Ended::Enough | Ended::ContextFull | Ended::Complete));
             if request.logits.is_some() && has_logits {
                 rows.push(model.logits());
             }
             match step {
-                Step::Ended(_) => break,
+                Step::Ended(ended) => break ended,
                 Step::Token(token) => {
                     clock.token();
+                    if let Some(count) = request.logprobs {
+                        likelihoods.push(Likelihood::of(token, count, model.logits(), text)?);
+                    }
                     if writer.push(token, channels)? {
-                        break;
+                        break Ended::Stopped;
                     }
                 }
             }
-        }
-        Ok(Said { text: writer.finish(channels)?, tokens: continuation.into_tokens() })
+        };
+        let (text, thoughts) = writer.finish(channels)?;
+        Ok(Said { text, thoughts, tokens: continuation.into_tokens(), likelihoods, ended })
     }
 
     /// Where logits are wanted, reads the prompt token by token, the tokens of a tile of a picture together, all but the last, of which
@@ -119,7 +153,7 @@ impl<'a> Run<'a> {
     }
 
     /// Says how long the last continuation took, where that is wanted.
-    pub(super) fn tell(&self, channels: &mut Channels<'_>) -> Result<(), Error> {
+    fn tell(&self, channels: &mut Channels<'_>) -> Result<(), Error> {
         if self.request.stats {
             let guessed = self.session.speculation.as_ref().map(Speculation::guessed);
             let statistics = Statistics { guessed, ..self.clock.statistics(self.session.load_ms, self.prompt) };

@@ -87,6 +87,8 @@ fn check(request: &Request) -> Result<(), Error> {
         ("--template-variables", request.template_variables.is_some()),
         ("--max-new-tokens", request.max_new_tokens.is_some()),
         ("--temperature", request.temperature.is_some()),
+        ("--n", request.count.is_some()),
+        ("--logprobs", request.logprobs.is_some()),
         ("--stop", !request.stops.is_empty()),
         ("--json-schema", request.json_schema.is_some()),
         ("--regex", request.regex.is_some()),
@@ -109,9 +111,7 @@ fn check(request: &Request) -> Result<(), Error> {
 /// # Errors
 /// [`Error::NotAnEncoder`] for such an option.
 pub fn refuse_options(request: &Request) -> Result<(), Error> {
-    let options = [("--pair", request.pair.is_some()), ("--json", request.json)];
-    let given = options.into_iter().find(|(_, is_given)| *is_given);
-    given.map_or(Ok(()), |(name, _)| Err(Error::NotAnEncoder(name)))
+    if request.pair.is_some() { Err(Error::NotAnEncoder("--pair")) } else { Ok(()) }
 }
 
 /// The tensor with the types of tokens.

@@ -54,7 +54,7 @@ impl Rows {
 
 /// The error for a file.
 pub fn failed(path: &Path, problem: &dyn std::fmt::Display) -> Error {
-    Error::File { path: path.to_owned(), problem: problem.to_string() }
+    Error::file(path, problem)
 }
 
 /// The error of a picture or a sound, with the path of the file.

@@ -11,7 +11,7 @@ mod form;
 mod perform;
 mod perplexity;
 mod prompt;
-mod session_file;
+mod said;
 mod transcribe;
 mod writer;
 
@@ -181,7 +181,7 @@ Continues a text, answers in a conversation, or measures itself. New text goes t
   --template-variables JSON
                        variables of the chat template, such as {{\"enable_thinking\": false}}
 {images}{sounds}  --pair TEXT          the second text of a pair, for an encoder such as a reranker
-  --json               answers of an encoder as JSON objects, a line each
+  --json               answers as JSON objects, a line each
   --tokens-in FILE     tokens to continue, numbers with blanks between them
   --max-new-tokens N   the most new tokens (256; as many as there is room for in a conversation)
   --temperature T      what logits are divided by; 0 for the most probable token each time (what the model's makers say)
@@ -199,6 +199,9 @@ Continues a text, answers in a conversation, or measures itself. New text goes t
                        what is added to the logit of a token; may be repeated
   --no-repeat-ngram-size N
                        no sequence of so many tokens comes twice; 0 for any
+  --n N                so many answers to one prompt, each with a seed of its own (1)
+  --logprobs K         the logarithms of the probabilities of each token and of the K most probable ones, at temperature 1: a JSON
+                       object for each token, on the standard error; with --json, in the objects
   --stop TEXT          the text that ends an answer, and is not part of it; may be repeated
 {forms}  --seed N             the seed of the random numbers (0)
   --lookup             guess tokens from what followed the last ones before: faster where the text repeats itself, and never

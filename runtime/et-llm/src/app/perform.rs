@@ -8,7 +8,6 @@ use super::continuation::{Run, sampling};
 use super::files::line;
 use super::perplexity;
 use super::prompt::Source;
-use super::session_file::SessionFile;
 use super::transcribe;
 use crate::{AnswerSpec, Error, Measurement, Sampling, Session, measure};
 
@@ -39,30 +38,28 @@ pub fn perform(session: &mut Session, request: &Request, channels: &mut Channels
         writeln!(channels.talk, "{note}")?;
     }
     let source = Source::of(session, request, channels)?;
-    if request.session.is_some() && session.model.has_text_encoder() {
-        return Err(Error::NotBehindTextEncoder("--session"));
+    let file = request.session.as_deref();
+    if file.is_some() {
+        session.check_saved("--session")?;
     }
-    let file = request.session.as_deref().map(|path| SessionFile::new(session, path));
-    let earlier = file.as_ref().map(|file| file.load(session)).transpose()?.unwrap_or_default();
+    let earlier = file.filter(|file| file.exists()).map(|file| session.restore(file)).transpose()?.unwrap_or_default();
     if let Source::Conversation(first) = source {
         let messages = chat::converse(session, request, earlier, first, channels)?;
-        return file.map_or(Ok(()), |file| file.store(session, &messages));
+        return file.map_or(Ok(()), |file| session.save(file, &messages));
     }
     let prompt = source.prompt(session)?;
     session.model.show(&prompt.tiles);
     let most = request.max_new_tokens.unwrap_or(NEW_TOKENS);
     let text = if request.tokens_in.is_none() { Some(session.text()?) } else { None };
     let start = session.model.open(prompt.tokens)?;
-    let known = session.model.rewind(&start);
-    let rest = start.get(known..).unwrap_or_default();
     let mut run = Run::new(session, request)?;
-    let tokens = run.generate(rest, most, text.as_deref(), AnswerSpec::default(), channels)?.tokens;
-    run.tell(channels)?;
-    if request.tokens_in.is_some() && request.tokens_out.is_none() {
-        channels.out.write_all(line(&tokens).as_bytes())?;
+    let answers = run.answers(&start, most, text.as_deref(), &AnswerSpec::default(), channels)?;
+    if request.tokens_in.is_some() && request.tokens_out.is_none() && !request.json {
+        let lines: String = answers.iter().map(|said| line(&said.tokens)).collect();
+        channels.out.write_all(lines.as_bytes())?;
     }
-    run.finish(&tokens)?;
-    file.map_or(Ok(()), |file| file.store(session, &[]))
+    run.finish(&answers.into_iter().flat_map(|said| said.tokens).collect::<Vec<u32>>())?;
+    file.map_or(Ok(()), |file| session.save(file, &[]))
 }
 
 fn bench(session: &mut Session, request: &Request, channels: &mut Channels<'_>) -> Result<(), Error> {

@@ -8,16 +8,21 @@ pub struct Writer<'t> {
     /// The tokenizer; `None` where tokens are wanted.
     text: Option<&'t dyn Text>,
     answer: AnswerPieces,
+    /// Whether the output gets text as tokens come.
+    shows: bool,
     /// The text of the answer so far, without thoughts.
     said: String,
+    /// The thoughts so far.
+    thought: String,
     /// The end of thoughts that the text has not followed yet.
     thoughts: Option<char>,
 }
 
 impl<'t> Writer<'t> {
-    /// A writer of an answer whose pieces `reader` finds.
-    pub fn new(text: Option<&'t dyn Text>, answer: AnswerText, reader: Box<dyn AnswerReader>) -> Self {
-        Self { text, answer: AnswerPieces::new(answer, reader), said: String::new(), thoughts: None }
+    /// A writer of an answer whose pieces `reader` finds; the writer collects text and thoughts, and `shows` them or not.
+    pub fn new(text: Option<&'t dyn Text>, answer: AnswerText, reader: Box<dyn AnswerReader>, shows: bool) -> Self {
+        let (answer, said, thought) = (AnswerPieces::new(answer, reader), String::new(), String::new());
+        Self { text, answer, shows, said, thought, thoughts: None }
     }
 
     /// Writes the text that a token makes certain; returns whether the answer has a stop text.
@@ -28,13 +33,16 @@ impl<'t> Writer<'t> {
         Ok(self.answer.is_stopped())
     }
 
-    /// Writes the rest of the text, and a line break; returns the text of the answer, without thoughts.
-    pub fn finish(mut self, channels: &mut Channels<'_>) -> Result<String, Error> {
-        let Some(text) = self.text else { return Ok(String::new()) };
-        let pieces = self.answer.finish(text)?;
-        self.write(pieces, channels)?;
-        writeln!(channels.out)?;
-        Ok(self.said)
+    /// Writes the rest of the text, and a line break; returns the text of the answer and the thoughts.
+    pub fn finish(mut self, channels: &mut Channels<'_>) -> Result<(String, String), Error> {
+        if let Some(text) = self.text {
+            let pieces = self.answer.finish(text)?;
+            self.write(pieces, channels)?;
+            if self.shows {
+                writeln!(channels.out)?;
+            }
+        }
+        Ok((self.said, self.thought))
     }
 
     fn write(&mut self, pieces: Vec<Piece>, channels: &mut Channels<'_>) -> Result<(), Error> {
@@ -45,16 +53,17 @@ impl<'t> Writer<'t> {
             match piece {
                 Piece::Thoughts(thoughts) => {
                     self.thoughts = thoughts.chars().next_back().or(self.thoughts);
-                    channels.out.write_all(thoughts.as_bytes())?;
+                    self.thought.push_str(&thoughts);
+                    self.show(&thoughts, channels)?;
                 }
                 Piece::Text(text) => {
                     // An empty line stands between thoughts and text.
                     match self.thoughts.take() {
-                        Some('\n') => writeln!(channels.out)?,
-                        Some(_) => write!(channels.out, "\n\n")?,
+                        Some('\n') => self.show("\n", channels)?,
+                        Some(_) => self.show("\n\n", channels)?,
                         None => {}
                     }
-                    channels.out.write_all(text.as_bytes())?;
+                    self.show(&text, channels)?;
                     self.said.push_str(&text);
                 }
                 // The command line has no tools.
@@ -62,5 +71,12 @@ impl<'t> Writer<'t> {
             }
         }
         Ok(channels.out.flush()?)
+    }
+
+    fn show(&self, text: &str, channels: &mut Channels<'_>) -> Result<(), Error> {
+        if self.shows {
+            channels.out.write_all(text.as_bytes())?;
+        }
+        Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! Conversations: `/v1/chat/completions`.
 
-use et_llm::{Call, Message, Piece, Question};
+use et_llm::{Alternative, Call, Likelihood, Message, Piece, Question};
 use serde_json::{Map, Value, json};
 
 use super::message::messages;
@@ -8,7 +8,6 @@ use super::shape::{Asked, Place, Prompt, Shape};
 use super::tools;
 use crate::error::ApiError;
 use crate::request::{Parameters, Wanted};
-use crate::scheduler::{Alternative, Likelihood};
 
 /// The shape of conversations.
 pub static CHAT: Chat = Chat;

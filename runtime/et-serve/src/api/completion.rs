@@ -1,12 +1,11 @@
 //! Plain texts: `/v1/completions`.
 
-use et_llm::{AnswerReader, Error, Piece, Text};
+use et_llm::{Alternative, AnswerReader, Error, Likelihood, Piece, Text};
 use serde_json::{Map, Value, json};
 
 use super::shape::{Asked, Place, Prompt, Shape};
 use crate::error::ApiError;
 use crate::request::{Parameters, Wanted};
-use crate::scheduler::{Alternative, Likelihood};
 
 /// The shape of plain texts.
 pub static COMPLETION: Completion = Completion;

@@ -1,11 +1,11 @@
 //! The two shapes of requests and answers: conversations and plain texts.
 
-use et_llm::{AnswerSpec, Piece, Text, Viewer};
+use et_llm::{AnswerSpec, Likelihood, Piece, Text, Viewer};
 use serde_json::{Value, json};
 
 use crate::error::ApiError;
 use crate::request::{Parameters, Wanted};
-use crate::scheduler::{Ended, Likelihood, Reason};
+use crate::scheduler::{Ended, Reason};
 
 /// What a prompt asks for.
 pub struct Asked {

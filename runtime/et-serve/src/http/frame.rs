@@ -1,12 +1,12 @@
 //! The parts that all answers to a request share, and the state of each answer.
 
-use et_llm::{AnswerReader, Piece};
+use et_llm::{AnswerReader, Likelihood, Piece};
 use serde_json::{Value, json};
 use tokio_stream::StreamMap;
 use tokio_stream::wrappers::UnboundedReceiverStream;
 
 use crate::api::{Place, Shape, choice};
-use crate::scheduler::{Ended, Event, Failure, Likelihood};
+use crate::scheduler::{Ended, Event, Failure};
 
 /// The events of all answers to a request, by the index of the answer.
 pub type Events = StreamMap<usize, UnboundedReceiverStream<Event>>;

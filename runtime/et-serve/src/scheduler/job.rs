@@ -3,11 +3,10 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use et_llm::{Matcher, Sampling, Tile};
+use et_llm::{Likelihood, Matcher, Sampling, Tile};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::failure::Failure;
-use super::likelihood::Likelihood;
 use super::waiting::Waiting;
 
 /// A text to continue.

@@ -2,7 +2,6 @@
 
 mod failure;
 mod job;
-mod likelihood;
 mod prefix;
 mod queue;
 mod slot;
@@ -18,7 +17,6 @@ use serde_json::json;
 
 pub use failure::Failure;
 pub use job::{Ended, Event, Job, Reason};
-pub use likelihood::{Alternative, Likelihood};
 pub use queue::{Full, Queue};
 pub use waiting::Waiting;
 

@@ -4,11 +4,11 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use et_llm::{AnswerText, Continuation, Error, Limits, Model, Sampler, Step};
+use et_llm::{AnswerText, Continuation, Error, Likelihood, Limits, Model, Sampler, Step};
 
 use et_module::Adapter;
 
-use super::{Ended, Event, Failure, Job, Likelihood, Reason, Scheduler};
+use super::{Ended, Event, Failure, Job, Reason, Scheduler};
 
 /// A model with a KV cache of its own.
 pub struct Slot {
@@ -263,7 +263,7 @@ impl Work {
     fn tell(&mut self, model: &Model, scheduler: &Scheduler, token: u32) -> Result<bool, Error> {
         let text = self.text.push(&*scheduler.text, token)?;
         let likelihood = self.job.alternatives;
-        let likelihood = likelihood.map(|count| Likelihood::of(token, count, model.logits(), &*scheduler.text));
+        let likelihood = likelihood.map(|count| Likelihood::of(token, count, model.logits(), Some(&*scheduler.text)));
         self.send(text, likelihood.transpose()?);
         Ok(self.text.is_stopped())
     }

@@ -51,6 +51,23 @@ fun main(arguments: Array<String>) = runBlocking {
         println("$name=${line(model.complete("Once", usual { maxNewTokens = 9 }).toList().joinToString(""))}")
     }
 
+    println("likely=" + model.pieces(question, usual { maxNewTokens = 3; topLogprobs = 2 }).toList().joinToString("", transform = ::rated))
+    val once = listOf(etbuild.Part.text("Once"))
+    println("rated=" + model.completePieces(once, usual { maxNewTokens = 3; topLogprobs = 0 }).toList().joinToString("", transform = ::rated))
+
+    val few = usual { maxNewTokens = 3 }
+    val long = "fox and ".repeat(40)
+    model.complete(long, few).toList()
+    model.save("$adapter.session")
+    model.complete("Once", few).toList()
+    model.restore("$adapter.session")
+    model.save("$adapter.again")
+    println("kept=${line(model.complete(long, few).toList().joinToString(""))}")
+    model.useAdapter(arguments[5])
+    val foreign = runCatching { model.restore("$adapter.session") }.exceptionOrNull()?.message ?: "none"
+    println("foreign=${foreign.substringAfterLast(": ")}")
+    model.useAdapter(adapter)
+
     val prompt = listOf(etbuild.Part.text("fox and ".repeat(150)))
     var asked = 0
     val cancelled = model.complete(prompt, usual {}) { token, text -> asked += 1; check(token == -1 && text.isEmpty()); false }
@@ -71,6 +88,13 @@ private fun shown(piece: Piece): String = when (piece) {
     is Piece.Text -> line(piece.text)
     is Piece.Thoughts -> line(piece.text)
     is Piece.Called -> "|${piece.call.name}${piece.call.arguments}"
+    is Piece.Likely -> error("nobody asked for probabilities")
+}
+
+private fun rated(piece: Piece): String {
+    if (piece !is Piece.Likely) return ""
+    val tokens = listOf(piece.likelihood.picked) + piece.likelihood.alternatives
+    return "|" + tokens.joinToString("~") { line(it.text) + String.format(java.util.Locale.ROOT, "%.3f", it.logprob) }
 }
 
 private fun line(text: String): String = text.replace("\n", "\\n")

@@ -58,6 +58,29 @@ struct Chat {
             try model.complete("Once", options: usual { $0.maxNewTokens = 9 }) { text += $0; return true }
             print("\(name)=\(line(text))")
         }
+        let two = usual { ($0.maxNewTokens, $0.topLogprobs) = (3, 2) }
+        var likely = ""
+        try model.pieces(question, options: two) { likely += rated($0); return true }
+        print("likely=\(likely)")
+        likely = ""
+        try model.pieces([.text("Once")] as [Part], options: usual { ($0.maxNewTokens, $0.topLogprobs) = (3, 0) }) { likely += rated($0); return true }
+        print("rated=\(likely)")
+
+        let few = usual { $0.maxNewTokens = 3 }
+        let long = String(repeating: "fox and ", count: 40)
+        let (session, again) = (URL(fileURLWithPath: arguments[4] + ".session"), URL(fileURLWithPath: arguments[4] + ".again"))
+        try model.complete(long, options: few) { _ in true }
+        try model.save(to: session)
+        try model.complete("Once", options: few) { _ in true }
+        try model.restore(contentsOf: session)
+        try model.save(to: again)
+        var kept = ""
+        try model.complete(long, options: few) { kept += $0; return true }
+        print("kept=\(line(kept))")
+        try model.useAdapter(contentsOf: files[5])
+        do { try model.restore(contentsOf: session) } catch { print("foreign=\("\(error)".components(separatedBy: ": ").last ?? "")") }
+        try model.useAdapter(contentsOf: files[4])
+
         var asked = 0
         let cancelled = try model.complete(String(repeating: "fox and ", count: 150), options: usual { _ in }) { text in
             precondition(text.isEmpty)
@@ -86,7 +109,14 @@ func shown(_ piece: Piece) -> String {
     switch piece {
     case .text(let text), .thoughts(let text): return line(text)
     case .call(let call): return "|\(call.name)\(call.arguments)"
+    case .likelihood: return "nobody asked for probabilities"
     }
+}
+
+func rated(_ piece: Piece) -> String {
+    guard case .likelihood(let likelihood) = piece else { return "" }
+    let tokens = [likelihood.picked] + likelihood.alternatives
+    return "|" + tokens.map { line($0.text) + String(format: "%.3f", $0.logprob) }.joined(separator: "~")
 }
 
 func line(_ text: String) -> String {
