@@ -194,6 +194,13 @@ pub enum Float {
     Other(NonFinite),
 }
 
+/// A complex number.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct Complex {
+    pub real: Float,
+    pub imag: Float,
+}
+
 /// The numbers that JSON cannot write.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub enum NonFinite {
@@ -246,7 +253,7 @@ pub enum Argument {
     AsOptionalTensors(Vec<OptionalTensor>),
     AsCustomObj(Named),
     AsOperator(IgnoredAny),
-    AsComplex(IgnoredAny),
+    AsComplex(Complex),
     AsNestedTensors(IgnoredAny),
     AsIntLists(IgnoredAny),
     AsFloatLists(IgnoredAny),
