@@ -41,6 +41,7 @@ mod linalg;
 mod linear;
 mod loss;
 mod mask;
+mod mathematics;
 mod matmul;
 mod normalize;
 mod order;
@@ -65,6 +66,7 @@ mod special;
 mod split;
 mod statistics;
 mod strided;
+mod training;
 mod wide;
 mod window;
 
@@ -82,11 +84,15 @@ pub fn rule(operator: &OperatorName) -> Option<Rule> {
 /// The rule for an operator, in the type of its operands.
 fn plain_rule(operator: &OperatorName) -> Option<Rule> {
     let name = operator.as_str().strip_prefix("aten.")?;
-    let index = RULES.binary_search_by(|(known, _)| (*known).cmp(name)).ok();
-    index.and_then(|index| RULES.get(index)).map(|(_, rule)| *rule).or_else(|| alias::rule(operator))
+    let find = |table: &[(&str, Rule)]| {
+        let index = table.binary_search_by(|(known, _)| (*known).cmp(name)).ok();
+        index.and_then(|index| table.get(index)).map(|(_, rule)| *rule)
+    };
+    find(RULES).or_else(|| find(mathematics::RULES)).or_else(|| alias::rule(operator))
 }
 
-/// Every operator with a rule of its own, in the order of names. Second names of operators have one rule.
+/// Every operator with a rule of its own, in the order of names, apart from those of [`mathematics`]. Second names of operators have
+/// one rule.
 const RULES: &[(&str, Rule)] = &[
     ("__lshift__.Scalar", alias::shift),
     ("__lshift__.Tensor", alias::shift),
@@ -96,6 +102,7 @@ const RULES: &[(&str, Rule)] = &[
     ("_conj.default", fourier::conjugate),
     ("_grouped_mm.default", product::grouped),
     ("_lu_with_info.default", linalg::solve::factors),
+    ("_native_batch_norm_legit_functional.default", training::with_running_statistics),
     ("_reshape_alias.default", reshape::reshape_to),
     ("_safe_softmax.default", softmax::safe_softmax),
     ("_scaled_dot_product_flash_attention_for_cpu.default", attention::flash),
@@ -241,26 +248,6 @@ const RULES: &[(&str, Rule)] = &[
     ("fake_quantize_per_tensor_affine_cachemask.default", fake_quantize::per_tensor),
     ("feature_alpha_dropout.default", dropout::alpha),
     ("feature_dropout.default", dropout::dropout),
-    ("fft_fft.default", fourier::real_to_all),
-    ("fft_fft2.default", fourier::real_to_all),
-    ("fft_fftn.default", fourier::real_to_all),
-    ("fft_fftshift.default", fourier::centred),
-    ("fft_hfft.default", fourier::half_signal_to_real),
-    ("fft_hfft2.default", fourier::half_signal_to_real),
-    ("fft_hfftn.default", fourier::half_signal_to_real),
-    ("fft_ifft.default", fourier::backward),
-    ("fft_ifft2.default", fourier::backward),
-    ("fft_ifftn.default", fourier::backward),
-    ("fft_ifftshift.default", fourier::centred),
-    ("fft_ihfft.default", hermitian::real_to_half_signal),
-    ("fft_ihfft2.default", hermitian::real_to_half_signal),
-    ("fft_ihfftn.default", hermitian::real_to_half_signal),
-    ("fft_irfft.default", fourier::half_to_real),
-    ("fft_irfft2.default", fourier::half_to_real),
-    ("fft_irfftn.default", fourier::half_to_real),
-    ("fft_rfft.default", fourier::real_to_half),
-    ("fft_rfft2.default", fourier::real_to_half),
-    ("fft_rfftn.default", fourier::real_to_half),
     ("fill.Scalar", create::like_second),
     ("flatten.using_ints", reshape::flatten),
     ("fliplr.default", reorder::mirror),
@@ -343,42 +330,6 @@ const RULES: &[(&str, Rule)] = &[
     ("lerp.Scalar", formula::interpolate),
     ("lerp.Tensor", formula::interpolate_by),
     ("lift_fresh_copy.default", identity::operand),
-    ("linalg_cholesky.default", linalg::solve::cholesky),
-    ("linalg_cond.default", linalg::norm::condition),
-    ("linalg_cond.p_str", linalg::norm::condition),
-    ("linalg_cross.default", diagonal::cross),
-    ("linalg_det.default", linalg::solve::determinant),
-    ("linalg_eigh.default", linalg::spectrum::eigen),
-    ("linalg_eigvalsh.default", linalg::spectrum::eigen),
-    ("linalg_inv.default", linalg::solve::inverse),
-    ("linalg_inv_ex.default", linalg::solve::inverse),
-    ("linalg_lu.default", linalg::solve::permuted_factors),
-    ("linalg_lu_factor.default", linalg::solve::factors),
-    ("linalg_lu_solve.default", linalg::solve::lu_solve),
-    ("linalg_matrix_exp.default", linalg::spectrum::exponential),
-    ("linalg_matrix_norm.default", linalg::norm::matrix_norm),
-    ("linalg_matrix_norm.str_ord", linalg::norm::matrix_norm),
-    ("linalg_matrix_power.default", linalg::solve::power),
-    ("linalg_matrix_rank.atol_rtol_float", linalg::spectrum::rank),
-    ("linalg_matrix_rank.atol_rtol_tensor", linalg::spectrum::rank),
-    ("linalg_matrix_sqrth.default", linalg::spectrum::root),
-    ("linalg_multi_dot.default", product::chain),
-    ("linalg_norm.default", linalg::norm::norm),
-    ("linalg_norm.ord_str", linalg::norm::norm),
-    ("linalg_pinv.atol_rtol_float", linalg::spectrum::pseudo_inverse),
-    ("linalg_pinv.atol_rtol_tensor", linalg::spectrum::pseudo_inverse),
-    ("linalg_polar.default", linalg::spectrum::polar),
-    ("linalg_qr.default", linalg::orthogonal::factors),
-    ("linalg_slogdet.default", linalg::solve::log_of_determinant),
-    ("linalg_solve.default", linalg::solve::solve),
-    ("linalg_solve_ex.default", linalg::solve::solve),
-    ("linalg_svd.default", linalg::spectrum::svd),
-    ("linalg_svdvals.default", linalg::spectrum::singular_values),
-    ("linalg_tensorinv.default", linalg::solve::inverse_of_tensor),
-    ("linalg_tensorsolve.default", linalg::solve::solve_tensor),
-    ("linalg_vander.default", linalg::norm::powers),
-    ("linalg_vecdot.default", product::vector_products),
-    ("linalg_vector_norm.default", statistics::norm),
     ("linear.default", linear::linear),
     ("linspace.Scalar_Tensor", interval::line),
     ("linspace.Tensor_Scalar", interval::line),
@@ -444,6 +395,7 @@ const RULES: &[(&str, Rule)] = &[
     ("nanquantile.scalar", order::quantile),
     ("nansum.default", reduce::sum_of_numbers),
     ("narrow.default", split::narrow),
+    ("native_batch_norm.default", training::batch_norm),
     ("native_dropout.default", dropout::with_mask),
     ("native_dropout_backward.default", backward::dropout),
     ("ne.Scalar", complex_parts::equality),
@@ -541,38 +493,6 @@ const RULES: &[(&str, Rule)] = &[
     ("softshrink.default", shrink::softshrink),
     ("sort.default", index::sort),
     ("sort.stable", index::sort),
-    ("special_chebyshev_polynomial_t.n_scalar", special::with_tensors),
-    ("special_chebyshev_polynomial_t.x_scalar", special::with_tensors),
-    ("special_chebyshev_polynomial_u.n_scalar", special::with_tensors),
-    ("special_chebyshev_polynomial_u.x_scalar", special::with_tensors),
-    ("special_chebyshev_polynomial_v.n_scalar", special::with_tensors),
-    ("special_chebyshev_polynomial_v.x_scalar", special::with_tensors),
-    ("special_chebyshev_polynomial_w.n_scalar", special::with_tensors),
-    ("special_chebyshev_polynomial_w.x_scalar", special::with_tensors),
-    ("special_entr.default", formula::entropy),
-    ("special_hermite_polynomial_h.n_scalar", special::with_tensors),
-    ("special_hermite_polynomial_h.x_scalar", special::with_tensors),
-    ("special_hermite_polynomial_he.n_scalar", special::with_tensors),
-    ("special_hermite_polynomial_he.x_scalar", special::with_tensors),
-    ("special_laguerre_polynomial_l.n_scalar", special::with_tensors),
-    ("special_laguerre_polynomial_l.x_scalar", special::with_tensors),
-    ("special_legendre_polynomial_p.n_scalar", special::with_tensors),
-    ("special_legendre_polynomial_p.x_scalar", special::with_tensors),
-    ("special_ndtr.default", special::normal_distribution),
-    ("special_shifted_chebyshev_polynomial_t.n_scalar", special::with_tensors),
-    ("special_shifted_chebyshev_polynomial_t.x_scalar", special::with_tensors),
-    ("special_shifted_chebyshev_polynomial_u.n_scalar", special::with_tensors),
-    ("special_shifted_chebyshev_polynomial_u.x_scalar", special::with_tensors),
-    ("special_shifted_chebyshev_polynomial_v.n_scalar", special::with_tensors),
-    ("special_shifted_chebyshev_polynomial_v.x_scalar", special::with_tensors),
-    ("special_shifted_chebyshev_polynomial_w.n_scalar", special::with_tensors),
-    ("special_shifted_chebyshev_polynomial_w.x_scalar", special::with_tensors),
-    ("special_xlog1py.default", formula::times_log_of_next),
-    ("special_xlog1py.other_scalar", special::with_tensors),
-    ("special_xlog1py.self_scalar", special::with_tensors),
-    ("special_xlogy.default", formula::times_log),
-    ("special_zeta.other_scalar", special::with_tensors),
-    ("special_zeta.self_scalar", special::with_tensors),
     ("split.Tensor", split::pieces),
     ("split.sizes", split::pieces),
     ("split_with_sizes.default", split::pieces),
@@ -664,7 +584,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_is_sorted() {
-        assert!(RULES.is_sorted_by(|left, right| left.0 < right.0));
+    fn the_tables_are_sorted() {
+        for table in [RULES, mathematics::RULES] {
+            assert!(table.is_sorted_by(|left, right| left.0 < right.0));
+        }
     }
 }

@@ -2,7 +2,6 @@
 
 use etbuild_ir::{Argument, MemoryFormat, Size};
 
-use super::complex;
 use super::model::{self, NamedArgument, OptionalTensor, SymBool, SymFloat, SymInt};
 use super::scope::Scope;
 use super::spec;
@@ -90,7 +89,7 @@ pub fn plain(scope: &Scope, operator: &str, given: &model::Argument) -> Result<O
         | Given::AsSymBool(SymBool::Name(name))
         | Given::AsSymFloat(SymFloat::Name(name)) => Argument::Value(scope.find(name)?),
         Given::AsSymInt(_) | Given::AsSymBool(_) | Given::AsSymFloat(_) => return Err(symbolic()),
-        Given::AsComplex(number) => Argument::Value(scope.find(&complex::name(*number))?),
+        Given::AsComplex(number) => Argument::Value(scope.find(&number.name())?),
         Given::AsGraph(_) => return Err(ImportError::HigherOrder(operator.to_owned())),
         Given::AsCustomObj(named) => return Err(ImportError::CustomObject(named.name.clone())),
         _ => return Ok(None),

@@ -4,20 +4,15 @@ use et_core::ScalarType;
 use etbuild_ir::{ConstantData, TensorSpec, ValueKind};
 
 use super::body::Body;
-use super::model::{Argument, Complex, Node};
+use super::model::{Argument, Node};
 use crate::ImportError;
-
-/// The name of the constant in the scope. No value of an archive has a name with a colon.
-pub fn name(number: Complex) -> String {
-    format!("complex:{}:{}", number.real.value(), number.imag.value())
-}
 
 impl Body<'_> {
     /// Defines the complex numbers among the arguments of a node.
     pub fn complex_numbers(&mut self, node: &Node) -> Result<(), ImportError> {
         for input in &node.inputs {
             let Argument::AsComplex(number) = input.arg else { continue };
-            let name = name(number);
+            let name = number.name();
             if self.scope.find(&name).is_ok() {
                 continue;
             }

@@ -201,6 +201,13 @@ pub struct Complex {
     pub imag: Float,
 }
 
+impl Complex {
+    /// The name of the number's constant. No value of an archive has a name with a colon.
+    pub fn name(self) -> String {
+        format!("complex:{}:{}", self.real.value(), self.imag.value())
+    }
+}
+
 /// The numbers that JSON cannot write.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub enum NonFinite {

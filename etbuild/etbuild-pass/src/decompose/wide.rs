@@ -29,6 +29,7 @@ pub const NAMES: &[&str] = &[
     "linalg_matrix_exp",
     "linalg_norm",
     "linalg_vector_norm",
+    "linspace",
     "log_softmax",
     "logaddexp",
     "logaddexp2",

@@ -53,6 +53,11 @@ pub const UNIQUE_DIM: Operator = Operator {
                 CaseTensor::long(&[2], &[1.0, 2.0]),
             ],
         ),
+        Case::refused(
+            "a number",
+            &[Tensor(CaseTensor::long(&[], &[5.0])), Int(0), Bool(true), Bool(false), Bool(false)],
+            Error::InvalidArgument,
+        ),
     ],
 };
 
@@ -66,10 +71,15 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
+    /// The dimension, counted from the front; a number has none.
+    fn axis(self, input: &View<'_>) -> Result<usize> {
+        if input.shape().rank() == 0 { Err(Error::InvalidArgument) } else { input.shape().axis(self.dim) }
+    }
+
     /// Type and shape of output `index`; as many different slices as slices, unless the caller knows better.
     pub(super) fn meta(self, args: &Args<'_, '_>, index: usize) -> Result<Meta> {
         let input = args.tensor(0)?;
-        let count = Shape::new(&[input.shape().size(input.shape().axis(self.dim)?) as i32])?;
+        let count = Shape::new(&[input.shape().size(self.axis(&input)?) as i32])?;
         let (scalar_type, shape) = match index {
             0 => (input.scalar_type(), choice::shape(args, self.out, input.shape())?),
             1 => (ScalarType::Long, count),
@@ -107,7 +117,7 @@ fn of<C: Number, const D: u32>(args: &Args<'_, '_>, wanted: Wanted, sorts: bool)
         return Err(Error::InvalidType);
     }
     let (places, counts) = (args.tensor(wanted.out + 1)?, args.tensor(wanted.out + 2)?);
-    let dim = input.shape().axis(wanted.dim)?;
+    let dim = wanted.axis(&input)?;
     let mut different = 0;
     reading::<C, D>(&input, &mut |element| {
         let slices = Slices::new(&input, dim, element)?;

@@ -51,6 +51,8 @@ elementwise |= spread({
 })  # fmt: skip
 
 binary = {
+    "cosine_of_broadcast_rows": lambda: (lambda a, b: F.cosine_similarity(a, b, dim=-2), x(1, 2, 3), x(2, 1, 3)),
+    "hypot_of_nan": lambda: (torch.hypot, torch.tensor([float("inf"), float("nan")]), torch.tensor([float("nan"), 1.0])),
     "hypot_infinite": lambda: (torch.hypot, torch.tensor([float("inf"), 3.0, 0.0]), torch.tensor([-float("inf"), float("inf"), 0.0])),
     "half_norms": lambda: (lambda a: (torch.linalg.vector_norm(a), F.cosine_similarity(a, a + 1, dim=0), torch.dist(a, -a, 3)), x(9, dtype=F16) * 300),
     "add_alpha": lambda: (lambda a, b: torch.add(a, b, alpha=2.5), x(3, 4), x(4)),

@@ -40,6 +40,8 @@ class SlicedTransposed(nn.Module):
 
 
 images = {
+    "batch_norm_functional": lambda: (lambda a, w, b, m, v: torch.ops.aten._native_batch_norm_legit_functional(a, w, b, m, v, True, 0.3, 1e-5), x(2, 3, 4), x(3), x(3), x(3), positive(3)),
+    "batch_norm_without_statistics": lambda: (lambda a, w: torch.ops.aten.native_batch_norm(a, w, None, None, None, True, 0.1, 1e-5), x(2, 3, 4), x(3)),
     "fractional_max_pool2d": lambda: (lambda a, r: F.fractional_max_pool2d(a, (2, 3), output_size=(3, 4), return_indices=True, _random_samples=r), x(2, 3, 7, 9), torch.rand(2, 3, 2)),
     "fractional_max_pool3d": lambda: (lambda a, r: F.fractional_max_pool3d(a, 2, output_size=(2, 3, 1), return_indices=True, _random_samples=r), x(3, 5, 6, 4), torch.rand(1, 3, 3)),
     "conv1d": lambda: (nn.Conv1d(4, 6, 3, padding=1, groups=2), x(2, 4, 9)),
