@@ -87,7 +87,7 @@ fn scaled(editor: &mut Editor, of: ValueId, factor: &Argument) -> Result<ValueId
     };
     match factor {
         Argument::Int(1) | Argument::Bool(true) => Ok(of),
-        Argument::Float(one) if one == 1.0 => Ok(of),
+        Argument::Float(1.0) => Ok(of),
         factor => editor.map("mul.Scalar", of, vec![factor]),
     }
 }

@@ -166,8 +166,8 @@ struct Slices<'a, 't, C> {
 impl<'a, 't, C: Number> Slices<'a, 't, C> {
     fn new(input: &'a View<'t>, dim: usize, element: &'a dyn Fn(usize) -> C) -> Result<Self> {
         let (whole, mut shape) = (input.shape(), Shape::new(&[])?);
-        let others = whole.sizes().iter().enumerate().filter(|(other, _)| *other != dim);
-        others.map(|(_, size)| shape.push(*size)).collect::<Result<()>>()?;
+        let mut others = whole.sizes().iter().enumerate().filter(|(other, _)| *other != dim);
+        others.try_for_each(|(_, size)| shape.push(*size))?;
         Ok(Self { input, dim, element, shape })
     }
 
