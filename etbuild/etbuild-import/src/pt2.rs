@@ -4,6 +4,7 @@ mod archive;
 mod argument;
 mod body;
 mod bound;
+mod complex;
 mod earlier_expression;
 mod earlier_schema;
 mod exported;

@@ -10,6 +10,8 @@ mod circular_pad;
 mod classification;
 mod combine;
 mod complex;
+mod complex_function;
+mod complex_parts;
 mod convolution;
 mod create;
 mod diagonal;
@@ -22,19 +24,24 @@ mod fake_quantize;
 mod finite;
 mod formula;
 mod fourier;
+mod fractional_pool;
 mod frames;
 mod grid;
+mod hermitian;
 mod histogram;
+mod histogram_of_points;
 mod identity;
 mod im2col;
 mod index;
 mod instance_norm;
 mod integral;
+mod interval;
 mod join;
 mod linalg;
 mod linear;
 mod loss;
 mod mask;
+mod mathematics;
 mod matmul;
 mod normalize;
 mod order;
@@ -52,12 +59,15 @@ mod reshape;
 mod resize;
 mod round;
 mod scatter;
+mod search;
 mod shrink;
 mod softmax;
 mod special;
 mod split;
 mod statistics;
 mod strided;
+mod training;
+mod wide;
 mod window;
 
 use etbuild_ir::OperatorName;
@@ -66,12 +76,23 @@ use crate::edit::Rule;
 
 /// The rule for an operator.
 pub fn rule(operator: &OperatorName) -> Option<Rule> {
-    let name = operator.as_str().strip_prefix("aten.")?;
-    let index = RULES.binary_search_by(|(known, _)| (*known).cmp(name)).ok();
-    index.and_then(|index| RULES.get(index)).map(|(_, rule)| *rule).or_else(|| alias::rule(operator))
+    let plain = plain_rule(operator)?;
+    let is_wide = operator.namespace() == "aten" && wide::NAMES.binary_search(&operator.name()).is_ok();
+    Some(if is_wide { wide::rule } else { plain })
 }
 
-/// Every operator with a rule of its own, in the order of names. Second names of operators have one rule.
+/// The rule for an operator, in the type of its operands.
+fn plain_rule(operator: &OperatorName) -> Option<Rule> {
+    let name = operator.as_str().strip_prefix("aten.")?;
+    let find = |table: &[(&str, Rule)]| {
+        let index = table.binary_search_by(|(known, _)| (*known).cmp(name)).ok();
+        index.and_then(|index| table.get(index)).map(|(_, rule)| *rule)
+    };
+    find(RULES).or_else(|| find(mathematics::RULES)).or_else(|| alias::rule(operator))
+}
+
+/// Every operator with a rule of its own, in the order of names, apart from those of [`mathematics`]. Second names of operators have
+/// one rule.
 const RULES: &[(&str, Rule)] = &[
     ("__lshift__.Scalar", alias::shift),
     ("__lshift__.Tensor", alias::shift),
@@ -81,10 +102,12 @@ const RULES: &[(&str, Rule)] = &[
     ("_conj.default", fourier::conjugate),
     ("_grouped_mm.default", product::grouped),
     ("_lu_with_info.default", linalg::solve::factors),
+    ("_native_batch_norm_legit_functional.default", training::with_running_statistics),
     ("_reshape_alias.default", reshape::reshape_to),
     ("_safe_softmax.default", softmax::safe_softmax),
     ("_scaled_dot_product_flash_attention_for_cpu.default", attention::flash),
     ("_softmax_backward_data.default", backward::softmax),
+    ("_to_copy.default", complex_parts::conversion),
     ("_unsafe_masked_index.default", scatter::masked_index),
     ("_unsafe_masked_index_put_accumulate.default", scatter::masked_index_put),
     ("_unsafe_view.default", reshape::reshape_to),
@@ -104,6 +127,7 @@ const RULES: &[(&str, Rule)] = &[
     ("addbmm.default", product::add_sum_of_batch),
     ("addcdiv.default", arithmetic::add_quotient),
     ("addcmul.default", arithmetic::add_product),
+    ("addmm.default", product::add_complex),
     ("addmv.default", product::add_with_vector),
     ("addr.default", product::add_outer),
     ("adjoint.default", reorder::transpose),
@@ -120,8 +144,11 @@ const RULES: &[(&str, Rule)] = &[
     ("argsort.default", index::argsort),
     ("argsort.stable", index::argsort),
     ("as_strided_scatter.default", strided::scatter),
+    ("atleast_1d.Sequence", reshape::reshape_each),
     ("atleast_1d.default", reshape::reshape),
+    ("atleast_2d.Sequence", reshape::reshape_each),
     ("atleast_2d.default", reshape::reshape),
+    ("atleast_3d.Sequence", reshape::reshape_each),
     ("atleast_3d.default", reshape::reshape),
     ("avg_pool1d.default", pool1d::average),
     ("baddbmm.default", product::add_batch),
@@ -171,13 +198,18 @@ const RULES: &[(&str, Rule)] = &[
     ("conv_transpose2d.input", convolution::transposed),
     ("conv_transpose3d.input", convolution::transposed),
     ("copy.default", identity::copy),
+    ("copysign.Scalar", special::with_tensors),
     ("copysign.Tensor", round::copy_sign),
+    ("cos.default", complex_function::function),
+    ("cosh.default", complex_function::function),
     ("cosine_embedding_loss.default", classification::cosine_embedding),
     ("cosine_similarity.default", statistics::cosine),
     ("count_nonzero.default", statistics::count),
+    ("count_nonzero.dim_IntList", statistics::count),
     ("cross.default", diagonal::cross),
     ("cross_entropy_loss.default", classification::cross_entropy),
     ("cumprod.default", statistics::running_product),
+    ("cumsum.default", complex_parts::running_sum),
     ("cumulative_trapezoid.dx", integral::running_trapezoid),
     ("cumulative_trapezoid.x", integral::running_trapezoid),
     ("deg2rad.default", round::to_radians),
@@ -198,10 +230,14 @@ const RULES: &[(&str, Rule)] = &[
     ("einsum.default", einsum::einsum),
     ("embedding_bag.default", embedding_bag::bags),
     ("embedding_bag.padding_idx", embedding_bag::bags),
+    ("embedding_renorm.default", index::renorm_rows),
     ("empty_like.default", create::zeros),
+    ("eq.Scalar", complex_parts::equality),
+    ("eq.Tensor", complex_parts::equality),
     ("exp.default", complex::exponential),
     ("exp2.default", formula::exp2),
     ("expand_as.default", reshape::expand),
+    ("expm1.default", complex_function::function),
     ("exponential.default", random::exponential),
     ("eye.default", diagonal::identity),
     ("eye.m", diagonal::identity),
@@ -212,23 +248,6 @@ const RULES: &[(&str, Rule)] = &[
     ("fake_quantize_per_tensor_affine_cachemask.default", fake_quantize::per_tensor),
     ("feature_alpha_dropout.default", dropout::alpha),
     ("feature_dropout.default", dropout::dropout),
-    ("fft_fft.default", fourier::real_to_all),
-    ("fft_fft2.default", fourier::real_to_all),
-    ("fft_fftn.default", fourier::real_to_all),
-    ("fft_fftshift.default", fourier::centred),
-    ("fft_hfft.default", fourier::half_signal_to_real),
-    ("fft_hfft2.default", fourier::half_signal_to_real),
-    ("fft_hfftn.default", fourier::half_signal_to_real),
-    ("fft_ifft.default", fourier::backward),
-    ("fft_ifft2.default", fourier::backward),
-    ("fft_ifftn.default", fourier::backward),
-    ("fft_ifftshift.default", fourier::centred),
-    ("fft_irfft.default", fourier::half_to_real),
-    ("fft_irfft2.default", fourier::half_to_real),
-    ("fft_irfftn.default", fourier::half_to_real),
-    ("fft_rfft.default", fourier::real_to_half),
-    ("fft_rfft2.default", fourier::real_to_half),
-    ("fft_rfftn.default", fourier::real_to_half),
     ("fill.Scalar", create::like_second),
     ("flatten.using_ints", reshape::flatten),
     ("fliplr.default", reorder::mirror),
@@ -240,11 +259,20 @@ const RULES: &[(&str, Rule)] = &[
     ("fmax.default", finite::extremum),
     ("fmin.default", finite::extremum),
     ("frac.default", round::fraction),
+    ("fractional_max_pool2d.default", fractional_pool::maxima),
+    ("fractional_max_pool3d.default", fractional_pool::maxima),
+    ("full.default", complex_parts::filled),
     ("full_like.default", create::like_second),
+    ("gather.default", index::gather),
     ("geometric.default", random::geometric),
     ("ger.default", repeat::outer),
+    ("gradient.array", integral::gradient),
     ("gradient.scalararray", integral::gradient),
     ("gradient.scalarint", integral::gradient),
+    ("gradient.scalarrayarray", integral::gradient),
+    ("gradient.scalarrayint", integral::gradient),
+    ("gradient.tensorarray", integral::gradient),
+    ("gradient.tensorarrayint", integral::gradient),
     ("grid_sampler.default", resize::sample),
     ("group_norm.default", normalize::group_norm),
     ("gru.input", recurrent::unrolled),
@@ -263,6 +291,9 @@ const RULES: &[(&str, Rule)] = &[
     ("histc.default", histogram::counts),
     ("histogram.bin_ct", histogram::with_edges),
     ("histogram.bins_tensor", histogram::with_edges),
+    ("histogramdd.TensorList_bins", histogram_of_points::counts),
+    ("histogramdd.default", histogram_of_points::counts),
+    ("histogramdd.int_bins", histogram_of_points::counts),
     ("hsplit.array", split::pieces_of_named_dim),
     ("hsplit.int", split::pieces_of_named_dim),
     ("hstack.default", join::side_by_side),
@@ -280,6 +311,8 @@ const RULES: &[(&str, Rule)] = &[
     ("isclose.default", finite::is_close),
     ("isfinite.default", finite::is_finite),
     ("isin.Tensor_Tensor", index::is_in),
+    ("isinf.default", complex_parts::test),
+    ("isnan.default", complex_parts::test),
     ("isneginf.default", finite::is_infinite_one_way),
     ("isposinf.default", finite::is_infinite_one_way),
     ("isreal.default", finite::is_real),
@@ -297,52 +330,23 @@ const RULES: &[(&str, Rule)] = &[
     ("lerp.Scalar", formula::interpolate),
     ("lerp.Tensor", formula::interpolate_by),
     ("lift_fresh_copy.default", identity::operand),
-    ("linalg_cholesky.default", linalg::solve::cholesky),
-    ("linalg_cond.default", linalg::norm::condition),
-    ("linalg_cond.p_str", linalg::norm::condition),
-    ("linalg_cross.default", diagonal::cross),
-    ("linalg_det.default", linalg::solve::determinant),
-    ("linalg_eigh.default", linalg::spectrum::eigen),
-    ("linalg_eigvalsh.default", linalg::spectrum::eigen),
-    ("linalg_inv.default", linalg::solve::inverse),
-    ("linalg_inv_ex.default", linalg::solve::inverse),
-    ("linalg_lu.default", linalg::solve::permuted_factors),
-    ("linalg_lu_factor.default", linalg::solve::factors),
-    ("linalg_lu_solve.default", linalg::solve::lu_solve),
-    ("linalg_matrix_exp.default", linalg::spectrum::exponential),
-    ("linalg_matrix_norm.default", linalg::norm::matrix_norm),
-    ("linalg_matrix_norm.str_ord", linalg::norm::matrix_norm),
-    ("linalg_matrix_power.default", linalg::solve::power),
-    ("linalg_matrix_rank.atol_rtol_float", linalg::spectrum::rank),
-    ("linalg_matrix_rank.atol_rtol_tensor", linalg::spectrum::rank),
-    ("linalg_matrix_sqrth.default", linalg::spectrum::root),
-    ("linalg_multi_dot.default", product::chain),
-    ("linalg_norm.default", linalg::norm::norm),
-    ("linalg_norm.ord_str", linalg::norm::norm),
-    ("linalg_pinv.atol_rtol_float", linalg::spectrum::pseudo_inverse),
-    ("linalg_pinv.atol_rtol_tensor", linalg::spectrum::pseudo_inverse),
-    ("linalg_polar.default", linalg::spectrum::polar),
-    ("linalg_qr.default", linalg::orthogonal::factors),
-    ("linalg_slogdet.default", linalg::solve::log_of_determinant),
-    ("linalg_solve.default", linalg::solve::solve),
-    ("linalg_solve_ex.default", linalg::solve::solve),
-    ("linalg_svd.default", linalg::spectrum::svd),
-    ("linalg_svdvals.default", linalg::spectrum::singular_values),
-    ("linalg_tensorinv.default", linalg::solve::inverse_of_tensor),
-    ("linalg_tensorsolve.default", linalg::solve::solve_tensor),
-    ("linalg_vander.default", linalg::norm::powers),
-    ("linalg_vecdot.default", product::vector_products),
-    ("linalg_vector_norm.default", statistics::norm),
     ("linear.default", linear::linear),
-    ("linspace.Scalar_Tensor", integral::line),
-    ("linspace.Tensor_Scalar", integral::line),
-    ("linspace.Tensor_Tensor", integral::line),
+    ("linspace.Scalar_Tensor", interval::line),
+    ("linspace.Tensor_Scalar", interval::line),
+    ("linspace.Tensor_Tensor", interval::line),
     ("linspace.default", diagonal::line),
+    ("log.default", complex_function::function),
+    ("log10.default", complex_function::function),
+    ("log1p.default", complex_function::function),
+    ("log2.default", complex_function::function),
     ("log_normal.default", random::log_normal),
     ("log_softmax.int", softmax::log_softmax),
     ("logaddexp.default", formula::log_of_sum),
     ("logaddexp2.default", formula::log2_of_sum),
     ("logdet.default", linalg::solve::log_of_determinant),
+    ("logspace.Scalar_Tensor", interval::powers),
+    ("logspace.Tensor_Scalar", interval::powers),
+    ("logspace.Tensor_Tensor", interval::powers),
     ("logspace.default", diagonal::powers),
     ("logsumexp.default", statistics::log_of_sum),
     ("lstm.input", recurrent::unrolled),
@@ -391,8 +395,11 @@ const RULES: &[(&str, Rule)] = &[
     ("nanquantile.scalar", order::quantile),
     ("nansum.default", reduce::sum_of_numbers),
     ("narrow.default", split::narrow),
+    ("native_batch_norm.default", training::batch_norm),
     ("native_dropout.default", dropout::with_mask),
     ("native_dropout_backward.default", backward::dropout),
+    ("ne.Scalar", complex_parts::equality),
+    ("ne.Tensor", complex_parts::equality),
     ("neg.default", complex::negative),
     ("new_empty.default", create::zeros),
     ("new_empty_strided.default", create::zeros),
@@ -400,6 +407,7 @@ const RULES: &[(&str, Rule)] = &[
     ("new_ones.default", create::ones),
     ("new_zeros.default", create::zeros),
     ("nll_loss_nd.default", classification::negative_log),
+    ("nonzero_numpy.default", index::nonzero_columns),
     ("norm.Scalar", statistics::norm),
     ("norm.ScalarOpt_dim", statistics::norm),
     ("normal.Tensor_Tensor", random::normal),
@@ -421,7 +429,12 @@ const RULES: &[(&str, Rule)] = &[
     ("poisson_nll_loss.default", classification::poisson),
     ("polar.default", fourier::from_polar),
     ("positive.default", identity::operand),
+    ("pow.Scalar", complex_function::power),
+    ("pow.Tensor_Scalar", complex_function::power),
+    ("pow.Tensor_Tensor", complex_function::power),
     ("prelu.default", activation::prelu),
+    ("prod.default", complex_parts::product),
+    ("prod.dim_int", complex_parts::product),
     ("put.default", scatter::put),
     ("qr.default", linalg::orthogonal::reduced_factors),
     ("quantile.default", order::quantile),
@@ -436,8 +449,10 @@ const RULES: &[(&str, Rule)] = &[
     ("randperm.default", random::permutation),
     ("ravel.default", reshape::ravel),
     ("real.default", fourier::real),
+    ("reciprocal.default", complex_function::function),
     ("relu6.default", activation::relu6),
     ("renorm.default", statistics::renorm),
+    ("repeat_interleave.self_Tensor", repeat::interleave_by),
     ("repeat_interleave.self_int", repeat::interleave),
     ("reshape.default", reshape::reshape_to),
     ("reshape_as.default", reshape::reshape_as),
@@ -454,6 +469,7 @@ const RULES: &[(&str, Rule)] = &[
     ("round.decimals", round::decimals),
     ("row_stack.default", join::side_by_side),
     ("rrelu.default", dropout::rrelu),
+    ("rsqrt.default", complex_function::function),
     ("rsub.Scalar", arithmetic::subtract_from_scalar),
     ("rsub.Tensor", arithmetic::subtract_from),
     ("scalar_tensor.default", create::scalar),
@@ -461,52 +477,26 @@ const RULES: &[(&str, Rule)] = &[
     ("scatter.reduce", scatter::named),
     ("scatter.value_reduce", scatter::named),
     ("scatter_reduce.two", scatter::reduce),
-    ("searchsorted.Tensor", index::search),
+    ("searchsorted.Scalar", search::search),
+    ("searchsorted.Tensor", search::search),
     ("selu.default", shrink::selu),
+    ("sgn.default", complex_function::sign),
+    ("sigmoid.default", complex_function::function),
     ("signbit.default", round::sign_bit),
     ("silu.default", activation::silu),
+    ("sin.default", complex_function::function),
     ("sinc.default", formula::sinc),
+    ("sinh.default", complex_function::function),
     ("smooth_l1_loss.default", loss::huber),
     ("soft_margin_loss.default", loss::soft_margin),
     ("softmax.int", softmax::softmax),
     ("softshrink.default", shrink::softshrink),
     ("sort.default", index::sort),
     ("sort.stable", index::sort),
-    ("special_chebyshev_polynomial_t.n_scalar", special::with_tensors),
-    ("special_chebyshev_polynomial_t.x_scalar", special::with_tensors),
-    ("special_chebyshev_polynomial_u.n_scalar", special::with_tensors),
-    ("special_chebyshev_polynomial_u.x_scalar", special::with_tensors),
-    ("special_chebyshev_polynomial_v.n_scalar", special::with_tensors),
-    ("special_chebyshev_polynomial_v.x_scalar", special::with_tensors),
-    ("special_chebyshev_polynomial_w.n_scalar", special::with_tensors),
-    ("special_chebyshev_polynomial_w.x_scalar", special::with_tensors),
-    ("special_entr.default", formula::entropy),
-    ("special_hermite_polynomial_h.n_scalar", special::with_tensors),
-    ("special_hermite_polynomial_h.x_scalar", special::with_tensors),
-    ("special_hermite_polynomial_he.n_scalar", special::with_tensors),
-    ("special_hermite_polynomial_he.x_scalar", special::with_tensors),
-    ("special_laguerre_polynomial_l.n_scalar", special::with_tensors),
-    ("special_laguerre_polynomial_l.x_scalar", special::with_tensors),
-    ("special_legendre_polynomial_p.n_scalar", special::with_tensors),
-    ("special_legendre_polynomial_p.x_scalar", special::with_tensors),
-    ("special_ndtr.default", special::normal_distribution),
-    ("special_shifted_chebyshev_polynomial_t.n_scalar", special::with_tensors),
-    ("special_shifted_chebyshev_polynomial_t.x_scalar", special::with_tensors),
-    ("special_shifted_chebyshev_polynomial_u.n_scalar", special::with_tensors),
-    ("special_shifted_chebyshev_polynomial_u.x_scalar", special::with_tensors),
-    ("special_shifted_chebyshev_polynomial_v.n_scalar", special::with_tensors),
-    ("special_shifted_chebyshev_polynomial_v.x_scalar", special::with_tensors),
-    ("special_shifted_chebyshev_polynomial_w.n_scalar", special::with_tensors),
-    ("special_shifted_chebyshev_polynomial_w.x_scalar", special::with_tensors),
-    ("special_xlog1py.default", formula::times_log_of_next),
-    ("special_xlog1py.other_scalar", special::with_tensors),
-    ("special_xlog1py.self_scalar", special::with_tensors),
-    ("special_xlogy.default", formula::times_log),
-    ("special_zeta.other_scalar", special::with_tensors),
-    ("special_zeta.self_scalar", special::with_tensors),
     ("split.Tensor", split::pieces),
     ("split.sizes", split::pieces),
     ("split_with_sizes.default", split::pieces),
+    ("sqrt.default", complex_function::function),
     ("square.default", arithmetic::square),
     ("squeeze.default", reshape::reshape),
     ("squeeze.dim", reshape::reshape),
@@ -530,6 +520,8 @@ const RULES: &[(&str, Rule)] = &[
     ("t.default", reorder::reverse),
     ("take.default", index::take),
     ("take_along_dim.default", index::take_along),
+    ("tan.default", complex_function::function),
+    ("tanh.default", complex_function::function),
     ("tensor_split.indices", split::pieces),
     ("tensor_split.sections", split::pieces),
     ("tensor_split.tensor_indices_or_sections", split::pieces),
@@ -578,6 +570,7 @@ const RULES: &[(&str, Rule)] = &[
     ("where.Scalar", mask::choose),
     ("where.ScalarOther", mask::choose),
     ("where.ScalarSelf", mask::choose),
+    ("where.self", complex_parts::choice),
     ("xlogy.Scalar_Other", special::with_tensors),
     ("xlogy.Scalar_Self", special::with_tensors),
     ("xlogy.Tensor", formula::times_log),
@@ -591,7 +584,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_is_sorted() {
-        assert!(RULES.is_sorted_by(|left, right| left.0 < right.0));
+    fn the_tables_are_sorted() {
+        for table in [RULES, mathematics::RULES] {
+            assert!(table.is_sorted_by(|left, right| left.0 < right.0));
+        }
     }
 }

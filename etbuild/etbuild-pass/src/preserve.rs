@@ -17,7 +17,7 @@ pub fn rule(operator: &OperatorName) -> Option<Rule> {
 
 /// The preserved operators, in the order of names.
 const RULES: &[(&str, Rule)] = &[
-    ("cumprod.default", as_it_is),
+    ("cumprod.default", keep),
     ("embedding_bag.default", bags),
     ("embedding_bag.padding_idx", bags),
     ("group_norm.default", keep),
@@ -41,7 +41,12 @@ const RULES: &[(&str, Rule)] = &[
 fn keep(editor: &mut Editor, call: &Call) -> Rewritten {
     let mut types = call.uses().map(|id| editor.spec(id).scalar_type);
     let first = types.next();
-    if types.all(|scalar_type| Some(scalar_type) == first) { as_it_is(editor, call) } else { decomposed(editor, call) }
+    let is_single = types.all(|scalar_type| Some(scalar_type) == first);
+    if is_single && !first.is_some_and(ScalarType::is_complex) {
+        as_it_is(editor, call)
+    } else {
+        decomposed(editor, call)
+    }
 }
 
 /// Preserves attention without dropout.

@@ -1,10 +1,10 @@
 //! Single operators and layers, compiled and run in this process, compute PyTorch's outputs, with portable kernels and
 //! with the backends `cpu` and `gpu`.
 //!
-//!  `conformance/make_cases.py` writes the cases with the Python of `ETBUILD_TEST_PYTHON`; without one the test fails,
-//!  unless `ETBUILD_SKIP_PYTHON=1` skips the test. `ETBUILD_CASES` names a folder with other cases in the same layout,
+//! `conformance/make_cases.py` writes the cases with the Python of `ETBUILD_TEST_PYTHON`; without one the test fails,
+//! unless `ETBUILD_SKIP_PYTHON=1` skips the test. `ETBUILD_CASES` names a folder with other cases in the same layout,
 //!  for example upstream's suite; `ETBUILD_CASES_OUT` names a folder for the outputs of each form and the reasons for
-//!  missing outputs.
+//! missing outputs; `ETBUILD_CASES_FORMS` names the forms, such as `kernels,cpu`.
 
 pub mod case;
 mod compare;
@@ -34,12 +34,18 @@ fn every_case_equals_pytorch() {
     let Some(root) = cases(folder.path()) else { return };
     let found = Case::all(&root);
     assert!(found.len() >= 100, "{} has {} cases", root.display(), found.len());
-    for &(name, options) in FORMS {
+    let mut lines = Vec::new();
+    for &(name, options) in FORMS.iter().filter(|(name, _)| is_wanted(name)) {
         let failures = run_all(&found, (name, options), folder.path());
         write_reasons(name, &failures);
-        let lines: Vec<String> = failures.iter().map(|(id, reason)| format!("{id}: {reason}")).collect();
-        assert!(failures.is_empty(), "{name}: {} of {} failed:\n{}", lines.len(), found.len(), lines.join("\n"));
+        lines.extend(failures.iter().map(|(id, reason)| format!("{name}: {id}: {reason}")));
     }
+    assert!(lines.is_empty(), "{} failures of {} cases:\n{}", lines.len(), found.len(), lines.join("\n"));
+}
+
+/// Whether the cases run in the form: in all forms, unless a variable names some.
+fn is_wanted(form: &str) -> bool {
+    std::env::var("ETBUILD_CASES_FORMS").map_or(true, |forms| forms.split(',').any(|wanted| wanted == form))
 }
 
 /// The folder of cases: the folder of `ETBUILD_CASES`, or fresh cases in `folder`.

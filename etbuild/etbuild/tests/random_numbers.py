@@ -1,10 +1,13 @@
-"""Writes models that draw random numbers: `drawn.pt2` with all operators, `mixed.pt2` with dynamic sizes and half precision."""
+"""Writes models that draw random numbers: `drawn.pt2` with all operators, `mixed.pt2` with dynamic sizes and half precision, `looped.pt2`
+with loops."""
 
 import sys
 from pathlib import Path
 
 import torch
 import torch.nn.functional as F
+from torch._higher_order_ops.map import map as map_rows
+from torch._higher_order_ops.while_loop import while_loop
 
 COUNT = 4000
 
@@ -50,12 +53,24 @@ class Mixed(torch.nn.Module):
         return half, F.dropout(a, 0.5, True), torch.randn(a.shape[0], 3, dtype=torch.float64)
 
 
+class Looped(torch.nn.Module):
+    """Rows of a map, rows of a loop in a loop, numbers behind the loops, and the last numbers of a loop."""
+
+    def forward(self, a):
+        rows = map_rows(torch.rand_like, a)
+        nested = map_rows(lambda row: map_rows(torch.rand_like, row), a.view(2, -1, a.shape[1]))
+        count = torch.zeros((), dtype=torch.int64)
+        _, last = while_loop(lambda i, b: i < 3, lambda i, b: (i + 1, b + torch.rand_like(b)), (count, a[0].clone()))
+        return rows, nested.view(-1, a.shape[1]), torch.rand_like(a), last.view(1, -1)
+
+
 def main(folder):
     program = torch.export.export(Drawn(), (torch.zeros(COUNT),))
     torch.export.save(program, folder / "drawn.pt2")
     rows = torch.export.Dim("rows", min=1, max=64)
     program = torch.export.export(Mixed(), (torch.ones(8, 50),), dynamic_shapes=({0: rows},))
     torch.export.save(program, folder / "mixed.pt2")
+    torch.export.save(torch.export.export(Looped(), (torch.zeros(6, 20),)), folder / "looped.pt2")
 
 
 if __name__ == "__main__":

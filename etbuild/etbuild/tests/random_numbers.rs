@@ -131,6 +131,22 @@ fn nodes_and_executions_draw_numbers_of_their_own() {
 }
 
 #[test]
+fn passes_of_loops_draw_numbers_of_their_own() {
+    let Some(mut module) = program("looped.pt2", &[]) else { return };
+    let mut rows: Vec<Vec<u8>> = Vec::new();
+    for _ in 0..3 {
+        let outputs = execute(&mut module, &[6, 20]);
+        rows.extend(outputs.iter().flat_map(|output| output.bytes.chunks(20 * 4).map(<[u8]>::to_vec)));
+        // The sum of the numbers of three passes.
+        let sum = numbers(&outputs[3]).iter().sum::<f64>();
+        assert!((20.0..40.0).contains(&sum), "{sum}");
+        assert!(numbers(&outputs[0]).iter().all(|number| (0.0..1.0).contains(number)));
+    }
+    let different: BTreeSet<&Vec<u8>> = rows.iter().collect();
+    assert_eq!((rows.len(), different.len()), (3 * (6 + 6 + 6 + 1), 3 * (6 + 6 + 6 + 1)));
+}
+
+#[test]
 fn a_seed_decides_all_numbers() {
     let runs = |options: &[&str]| {
         let mut module = program("drawn.pt2", options)?;

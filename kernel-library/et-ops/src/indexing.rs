@@ -13,6 +13,7 @@ pub mod masked_fill;
 pub mod masked_scatter;
 pub mod masked_select;
 pub mod nonzero;
+pub mod nonzero_static;
 pub mod scatter;
 pub mod scatter_add;
 pub mod scatter_reduce;

@@ -9,3 +9,4 @@ pub mod mode;
 pub mod sort;
 pub mod topk;
 pub mod unique;
+pub mod unique_dim;

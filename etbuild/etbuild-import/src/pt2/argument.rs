@@ -43,7 +43,7 @@ fn convert(
         reason: "has a type that its schema does not allow".to_owned(),
     };
     let plain = plain(scope, operator, given)?.ok_or_else(wrong)?;
-    if given.number().is_some() {
+    if given.number().is_some() || matches!(given, model::Argument::AsComplex(_)) {
         return if takes_number(parameter.kind) { Ok(plain) } else { Err(wrong()) };
     }
     fit(plain, parameter).ok_or_else(wrong)
@@ -89,6 +89,7 @@ pub fn plain(scope: &Scope, operator: &str, given: &model::Argument) -> Result<O
         | Given::AsSymBool(SymBool::Name(name))
         | Given::AsSymFloat(SymFloat::Name(name)) => Argument::Value(scope.find(name)?),
         Given::AsSymInt(_) | Given::AsSymBool(_) | Given::AsSymFloat(_) => return Err(symbolic()),
+        Given::AsComplex(number) => Argument::Value(scope.find(&number.name())?),
         Given::AsGraph(_) => return Err(ImportError::HigherOrder(operator.to_owned())),
         Given::AsCustomObj(named) => return Err(ImportError::CustomObject(named.name.clone())),
         _ => return Ok(None),

@@ -84,6 +84,7 @@ impl<'a> Body<'a> {
         if !schema.returns && !schema.parameters.iter().any(|parameter| parameter.written) {
             return Ok(()); // An assertion about what the shapes in the archive already say.
         }
+        self.complex_numbers(node)?;
         let arguments = argument::complete(&self.scope, operator.as_str(), &schema, &node.inputs)?;
         let outputs = outputs?;
         if let Some(expected) = self.schemas.results(&operator).filter(|expected| *expected != outputs.len()) {

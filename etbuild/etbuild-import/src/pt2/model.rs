@@ -194,6 +194,20 @@ pub enum Float {
     Other(NonFinite),
 }
 
+/// A complex number.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct Complex {
+    pub real: Float,
+    pub imag: Float,
+}
+
+impl Complex {
+    /// The name of the number's constant. No value of an archive has a name with a colon.
+    pub fn name(self) -> String {
+        format!("complex:{}:{}", self.real.value(), self.imag.value())
+    }
+}
+
 /// The numbers that JSON cannot write.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub enum NonFinite {
@@ -246,7 +260,7 @@ pub enum Argument {
     AsOptionalTensors(Vec<OptionalTensor>),
     AsCustomObj(Named),
     AsOperator(IgnoredAny),
-    AsComplex(IgnoredAny),
+    AsComplex(Complex),
     AsNestedTensors(IgnoredAny),
     AsIntLists(IgnoredAny),
     AsFloatLists(IgnoredAny),

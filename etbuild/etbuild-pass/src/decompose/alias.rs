@@ -43,7 +43,6 @@ const NAMES: &[(&str, &str)] = &[
     ("nll_loss2d", "nll_loss_nd"),
     ("not_equal", "ne"),
     ("orgqr", "linalg_householder_product"),
-    ("sgn", "sign"),
     ("slogdet", "linalg_slogdet"),
     ("special_digamma", "digamma"),
     ("special_erf", "erf"),

@@ -234,7 +234,29 @@ fn pair(editor: &mut Editor, operand: &Argument, part: ScalarType) -> Result<Pai
     Ok(Pair { real: part_at(editor, 0)?, imaginary: Some(part_at(editor, 1)?) })
 }
 
+/// The real and the imaginary part of an operand; the imaginary part of a real operand is 0.
+pub fn separated(editor: &mut Editor, operand: &Argument) -> Result<[ValueId; 2], Reason> {
+    let part = match operand {
+        Argument::Value(id) => part_of(editor.spec(*id).scalar_type),
+        _ => ScalarType::Double,
+    };
+    let Pair { real, imaginary } = pair(editor, operand, part)?;
+    let zero = || Argument::Int(0);
+    Ok([real, imaginary.map_or_else(|| editor.number(zero(), part), Ok)?])
+}
+
+/// A complex value from its parts, which broadcast.
+pub fn joined(editor: &mut Editor, parts: [ValueId; 2], output: TensorSpec) -> Result<ValueId, Reason> {
+    let part = part_of(output.scalar_type);
+    let parts = [editor.convert(parts[0], part)?, editor.convert(parts[1], part)?];
+    editor.call("complex.default", parts.map(Argument::Value).to_vec(), output)
+}
+
 /// The type of the parts of a complex type.
-const fn part_of(complex: ScalarType) -> ScalarType {
-    if matches!(complex, ScalarType::ComplexDouble) { ScalarType::Double } else { ScalarType::Float }
+pub const fn part_of(complex: ScalarType) -> ScalarType {
+    if matches!(complex, ScalarType::ComplexDouble | ScalarType::Double) {
+        ScalarType::Double
+    } else {
+        ScalarType::Float
+    }
 }

@@ -26,7 +26,13 @@ pub fn hypotenuse(editor: &mut Editor, call: &Call) -> Rewritten {
     let root = editor.apply("sqrt", square)?;
     let length = editor.pair("mul", longer, root)?;
     let zero = editor.compare("eq.Scalar", shorter, Argument::Int(0))?;
-    Ok(vec![editor.choose(zero, longer, length, output)?])
+    let length = editor.choose(zero, longer, length, output.clone())?;
+    // Infinite if any operand is, even beside NaN.
+    let limit = || Argument::Float(f64::INFINITY);
+    let infinite = [editor.compare("eq.Scalar", left, limit())?, editor.compare("eq.Scalar", right, limit())?];
+    let infinite = editor.combine("logical_or.default", infinite)?;
+    let infinity = editor.number(limit(), output.scalar_type)?;
+    Ok(vec![editor.choose(infinite, infinity, length, output)?])
 }
 
 /// `logaddexp(self, other)`: `max + log(1 + exp(-|difference|))`.

@@ -104,7 +104,7 @@ fn size_of(spec: &TensorSpec, dim: usize) -> Result<i64, Reason> {
 }
 
 /// The dimensions in argument 2. By default, the last dimensions, as many as argument 1 has sizes, or all dimensions.
-fn dims(editor: &Editor, call: &Call) -> Result<Vec<usize>, Reason> {
+pub(super) fn dims(editor: &Editor, call: &Call) -> Result<Vec<usize>, Reason> {
     let rank = editor.spec(call.value(0)?).rank();
     match call.argument(2)? {
         Argument::Int(dim) => Ok(vec![normal_dim(*dim, rank)?]),
@@ -121,7 +121,7 @@ fn dims(editor: &Editor, call: &Call) -> Result<Vec<usize>, Reason> {
 }
 
 /// Argument 1: the sizes to clip or pad to; -1 keeps a size.
-fn sizes(call: &Call) -> Result<Vec<i64>, Reason> {
+pub(super) fn sizes(call: &Call) -> Result<Vec<i64>, Reason> {
     match call.argument(1)? {
         Argument::Int(size) => Ok(vec![*size]),
         Argument::Ints(sizes) => Ok(sizes.clone()),
@@ -131,7 +131,7 @@ fn sizes(call: &Call) -> Result<Vec<i64>, Reason> {
 }
 
 /// Argument 3 as a number: the index in `modes`; `backward` by default.
-fn normalization(call: &Call, modes: [&str; 3]) -> Result<Argument, Reason> {
+pub(super) fn normalization(call: &Call, modes: [&str; 3]) -> Result<Argument, Reason> {
     let wanted = match call.argument(3)? {
         Argument::None => "backward",
         Argument::Text(mode) => mode.as_str(),
@@ -141,12 +141,12 @@ fn normalization(call: &Call, modes: [&str; 3]) -> Result<Argument, Reason> {
     Ok(Argument::Int(number as i64))
 }
 
-fn positions(dims: &[usize]) -> Argument {
+pub(super) fn positions(dims: &[usize]) -> Argument {
     Argument::Ints(dims.iter().map(|dim| *dim as i64).collect())
 }
 
 /// Clips a dimension, or pads with zeros, to a size; -1 keeps the size.
-fn resized(editor: &mut Editor, input: ValueId, dim: usize, size: i64) -> Result<ValueId, Reason> {
+pub(super) fn resized(editor: &mut Editor, input: ValueId, dim: usize, size: i64) -> Result<ValueId, Reason> {
     let mut output = editor.spec(input).clone();
     let rank = output.rank();
     if size == -1 {

@@ -67,7 +67,12 @@ pub fn with_edges(editor: &mut Editor, call: &Call) -> Rewritten {
 }
 
 /// The ends of the range: given, or the least and the greatest element, moved apart by `margin` each if equal.
-fn ends(editor: &mut Editor, input: ValueId, range: Option<[f64; 2]>, margin: f64) -> Result<[ValueId; 2], Reason> {
+pub(super) fn ends(
+    editor: &mut Editor,
+    input: ValueId,
+    range: Option<[f64; 2]>,
+    margin: f64,
+) -> Result<[ValueId; 2], Reason> {
     let scalar_type = editor.spec(input).scalar_type;
     if let Some([start, end]) = range {
         let number = |editor: &mut Editor, number| editor.number(Argument::Float(number), scalar_type);
@@ -80,14 +85,14 @@ fn ends(editor: &mut Editor, input: ValueId, range: Option<[f64; 2]>, margin: f6
     Ok([editor.choose(equal, below, least, spec.clone())?, editor.choose(equal, above, most, spec)?])
 }
 
-fn inside(editor: &mut Editor, input: ValueId, [start, end]: [ValueId; 2]) -> Made {
+pub(super) fn inside(editor: &mut Editor, input: ValueId, [start, end]: [ValueId; 2]) -> Made {
     let above = editor.compare("ge.Tensor", input, Argument::Value(start))?;
     let below = editor.compare("le.Tensor", input, Argument::Value(end))?;
     editor.combine("logical_and.default", [above, below])
 }
 
 /// Adds hits to bins; places behind the last bin count for the last bin.
-fn added(editor: &mut Editor, [place, hits]: [ValueId; 2], output: TensorSpec) -> Made {
+pub(super) fn added(editor: &mut Editor, [place, hits]: [ValueId; 2], output: TensorSpec) -> Made {
     let last = output.numel() as i64 - 1;
     let place = editor.map("clamp.default", place, vec![Argument::Int(0), Argument::Int(last)])?;
     let zeros = editor.full(Argument::Int(0), output)?;

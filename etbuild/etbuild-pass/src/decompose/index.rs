@@ -62,7 +62,7 @@ pub fn take(editor: &mut Editor, call: &Call) -> Rewritten {
     let (input, index, output) = (call.value(0)?, call.value(1)?, call.output()?);
     let flat = flat(editor, input)?;
     let positions = self::flat(editor, index)?;
-    let positions = from_the_start(editor, positions, flat)?;
+    let positions = from_the_start(editor, positions, (flat, 0))?;
     let made = Dim::spec(output.scalar_type, &editor.dims(positions));
     let arguments = vec![Argument::Value(flat), Argument::Int(0), Argument::Value(positions)];
     let taken = editor.call("index_select.default", arguments, made)?;
@@ -94,6 +94,7 @@ pub fn take_along(editor: &mut Editor, call: &Call) -> Rewritten {
         set(&mut common, count.ok_or(Reason::Arguments)?)?;
         index = editor.expand_as(index, &common)?;
     }
+    index = from_the_start(editor, index, (input, dim))?;
     let dims = editor.dims(index);
     let made = Dim::spec(output.scalar_type, &dims);
     let arguments = [Argument::Value(input), Argument::Int(dim as i64), Argument::Value(index), Argument::Bool(false)];
@@ -125,18 +126,43 @@ fn sorted(editor: &mut Editor, call: &Call, outputs: &[TensorSpec]) -> Rewritten
     editor.call_many("topk.default", arguments.collect(), outputs.to_vec())
 }
 
-/// `searchsorted(sorted_sequence, self, out_int32, right, side, sorter)` in a single sequence: `bucketize`.
-pub fn search(editor: &mut Editor, call: &Call) -> Rewritten {
-    let (sequence, input) = (call.value(0)?, call.argument(1)?.clone());
-    if editor.spec(sequence).rank() != 1 || *call.argument(5)? != Argument::None {
-        return Err(Reason::Unsupported("`searchsorted` with several sequences or a sorter"));
+/// `gather(self, dim, index)`: a number is a vector of a single element.
+pub fn gather(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (input, index, output) = (call.value(0)?, call.value(2)?, call.output()?);
+    if editor.spec(input).rank() == editor.spec(index).rank() {
+        return Ok(editor.keep(call.clone()));
     }
-    let right = match call.argument(4)? {
-        Argument::Text(side) => Argument::Bool(side == "right"),
-        _ => call.argument(3)?.clone(),
+    let (input, index) = (editor.flattened(input)?, editor.flattened(index)?);
+    let picked = editor.gather(input, 0, index)?;
+    Ok(vec![editor.view_like(picked, &output)?])
+}
+
+/// `nonzero_numpy(self)`: a column of `nonzero` for each dimension.
+pub fn nonzero_columns(editor: &mut Editor, call: &Call) -> Rewritten {
+    let input = call.value(0)?;
+    let input = if editor.spec(input).rank() == 0 { editor.flattened(input)? } else { input };
+    let first = Dim::of(&call.output()?).first().copied().ok_or(Reason::Arguments)?;
+    let columns = i32::try_from(call.outputs.len()).map_err(|_| Reason::Arguments)?;
+    let spec = Dim::spec(et_core::ScalarType::Long, &[first, columns.into()]);
+    let rows = editor.call("nonzero.default", vec![Argument::Value(input)], spec)?;
+    let column = |(index, output): (usize, &TensorSpec)| {
+        let arguments = vec![Argument::Value(rows), Argument::Int(1), Argument::Int(index as i64)];
+        editor.call("select.int", arguments, output.clone())
     };
-    let arguments = vec![input, Argument::Value(sequence), call.argument(2)?.clone(), right];
-    Ok(vec![editor.call("bucketize.Tensor", arguments, call.output()?)?])
+    call.outputs.iter().enumerate().map(column).collect()
+}
+
+/// `embedding_renorm(self, indices, max_norm, norm_type)`: the rows with an index, scaled where their norm is larger.
+pub fn renorm_rows(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (weight, index) = (call.value(0)?, call.value(1)?);
+    let rest = [call.argument(3)?.clone(), Argument::Int(0), call.argument(2)?.clone()];
+    let scaled = editor.map("renorm.default", weight, rest.to_vec())?;
+    let [rows, _] = editor.dims(weight)[..] else { return Err(Reason::Arguments) };
+    let none = editor.full(Argument::Bool(false), Dim::spec(et_core::ScalarType::Bool, &[rows, 1.into()]))?;
+    let yes = editor.number(Argument::Bool(true), et_core::ScalarType::Bool)?;
+    let index = Argument::Values(vec![Some(editor.flattened(index)?)]);
+    let chosen = editor.map("index_put.default", none, vec![index, Argument::Value(yes), Argument::Bool(false)])?;
+    Ok(vec![editor.choose(chosen, scaled, weight, call.output()?)?])
 }
 
 /// `isin(elements, test_elements, assume_unique, invert)`: whether any of the test elements equals.
@@ -151,9 +177,9 @@ pub fn is_in(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![if call.flag(3)? { editor.test("logical_not", found)? } else { found }])
 }
 
-/// Positions in a vector, counted from the start where negative ones count from the end.
-fn from_the_start(editor: &mut Editor, positions: ValueId, vector: ValueId) -> Result<ValueId, Reason> {
-    let count = *editor.dims(vector).first().ok_or(Reason::Arguments)?;
+/// Positions along a dimension, counted from the start where negative ones count from the end.
+fn from_the_start(editor: &mut Editor, positions: ValueId, (of, dim): (ValueId, usize)) -> Result<ValueId, Reason> {
+    let count = *editor.dims(of).get(dim).ok_or(Reason::Arguments)?;
     let count = editor.size_argument(count)?;
     let below = editor.compare("lt.Scalar", positions, Argument::Int(0))?;
     let spec = editor.spec(positions).clone();

@@ -1,9 +1,9 @@
 //! Integrals and derivatives of sampled functions.
 
-use etbuild_ir::{Argument, TensorSpec, ValueId};
+use etbuild_ir::{Argument, ValueId};
 
 use crate::Reason;
-use crate::edit::{Call, Dim, Editor, Rewritten};
+use crate::edit::{Call, Editor, Rewritten};
 
 type Made = Result<ValueId, Reason>;
 
@@ -50,20 +50,28 @@ fn ends(editor: &mut Editor, of: ValueId, dim: usize) -> Result<[ValueId; 2], Re
     Ok([editor.slice(of, dim, 0, size - 1)?, editor.slice(of, dim, 1, size)?])
 }
 
-/// `gradient(self, spacing, dim, edge_order)` with a number as spacing of all dimensions: central differences within, differences of
-/// order 1 or 2 at the ends.
+/// `gradient(self, spacing, dim, edge_order)` with a number as spacing of all dimensions, or a number for each: central differences
+/// within, differences of order 1 or 2 at the ends.
 pub fn gradient(editor: &mut Editor, call: &Call) -> Rewritten {
     let scalar_type = call.output()?.scalar_type;
     let input = editor.convert(call.value(0)?, scalar_type)?;
     let rank = editor.spec(input).rank();
-    let overload = call.operator.overload();
-    let spacing = if *call.argument(1)? == Argument::None { 1.0 } else { call.number(1)? };
-    let dims = call.dims(2, rank)?;
-    if !matches!(overload, "scalarint" | "scalararray") || dims.len() != call.outputs.len() {
-        return Err(Reason::Unsupported("`gradient` with positions"));
+    let first = if call.operator.overload() == "array" { 1 } else { 2 };
+    let dims = call.dims(first, rank)?;
+    let spacing = match call.argument(1)? {
+        _ if first == 1 => vec![1.0],
+        Argument::None => vec![1.0],
+        Argument::Floats(numbers) => numbers.clone(),
+        Argument::Ints(numbers) => numbers.iter().map(|number| *number as f64).collect(),
+        Argument::Values(_) => return Err(Reason::Unsupported("`gradient` with positions")),
+        _ => vec![call.number(1)?],
+    };
+    let order = call.int(first + 1)?;
+    if dims.len() != call.outputs.len() || (spacing.len() != 1 && spacing.len() != dims.len()) {
+        return Err(Reason::Arguments);
     }
-    let order = call.int(3)?;
-    dims.into_iter().map(|dim| slope(editor, input, dim, spacing, order)).collect()
+    let of = |(dim, spacing): (usize, f64)| slope(editor, input, dim, spacing, order);
+    dims.into_iter().zip(spacing.into_iter().cycle()).map(of).collect()
 }
 
 fn slope(editor: &mut Editor, of: ValueId, dim: usize, spacing: f64, order: i64) -> Made {
@@ -93,32 +101,4 @@ fn slope(editor: &mut Editor, of: ValueId, dim: usize, spacing: f64, order: i64)
     parts.push(final_part);
     let output = editor.spec(of).clone();
     editor.cat(parts, dim, output)
-}
-
-/// `linspace(start, end, steps)` with tensors as ends.
-pub fn line(editor: &mut Editor, call: &Call) -> Rewritten {
-    let output = call.output()?;
-    let count = if output.is_dynamic() { return Err(Reason::Dynamic) } else { output.numel() };
-    let mut ends = Vec::new();
-    for index in 0..2 {
-        let end = editor.operand(call.argument(index)?, output.scalar_type)?;
-        ends.push(editor.convert(end, output.scalar_type)?);
-    }
-    if !output.scalar_type.is_float() {
-        return Err(Reason::Unsupported("`linspace` of integers between tensors"));
-    }
-    let [start, end] = ends[..] else { return Err(Reason::Arguments) };
-    let difference = editor.pair("sub", end, start)?;
-    let step = editor.times(difference, 1.0 / (count.max(2) - 1) as f64)?;
-    let spec = TensorSpec::contiguous(output.scalar_type, output.sizes.clone());
-    let half = count / 2;
-    let is_first = |index: usize| index < half || count == 1;
-    let weights = (0..count).map(|index| if is_first(index) { index as f64 } else { -((count - 1 - index) as f64) });
-    let weights = editor.numbers(spec, weights)?;
-    let mask = editor.mask(&output.sizes, (0..count).map(is_first))?;
-    let dims = Dim::of(&output);
-    let (start, end) = (editor.expand_as(start, &dims)?, editor.expand_as(end, &dims)?);
-    let from = editor.choose(mask, start, end, output)?;
-    let part = editor.pair("mul", weights, step)?;
-    Ok(vec![editor.pair("add", from, part)?])
 }

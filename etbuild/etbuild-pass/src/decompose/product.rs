@@ -1,5 +1,6 @@
 //! Products of vectors and matrices in terms of `mm`, `addmm` and `bmm`.
 
+use et_core::ScalarType;
 use etbuild_ir::{Argument, ValueId};
 
 use crate::Reason;
@@ -44,6 +45,17 @@ pub fn add_sum_of_batch(editor: &mut Editor, call: &Call) -> Rewritten {
     added(editor, call, sum)
 }
 
+/// `addmm(self, mat1, mat2, beta, alpha)` of complex matrices, as `baddbmm`; of real matrices a kernel.
+pub fn add_complex(editor: &mut Editor, call: &Call) -> Rewritten {
+    let output = call.output()?;
+    if !output.scalar_type.is_complex() {
+        return Ok(editor.keep(call.clone()));
+    }
+    let arguments = vec![call.argument(1)?.clone(), call.argument(2)?.clone()];
+    let product = editor.call("mm.default", arguments, output)?;
+    added(editor, call, product)
+}
+
 /// `addr(self, vec1, vec2, beta, alpha)`: `beta * self + alpha * outer(vec1, vec2)`.
 pub fn add_outer(editor: &mut Editor, call: &Call) -> Rewritten {
     let output = call.output()?;
@@ -64,22 +76,39 @@ fn added(editor: &mut Editor, call: &Call, product: ValueId) -> Rewritten {
     Ok(vec![editor.pair("add", bias, product)?])
 }
 
+/// Integers take the whole part of a factor, like PyTorch's.
 fn scaled(editor: &mut Editor, of: ValueId, factor: &Argument) -> Result<ValueId, Reason> {
+    let scalar_type = editor.spec(of).scalar_type;
+    let factor = match factor {
+        Argument::Float(number) if scalar_type.is_integer() => Argument::Int(*number as i64),
+        Argument::Int(number) if scalar_type == ScalarType::Bool => Argument::Bool(*number != 0),
+        Argument::Float(number) if scalar_type == ScalarType::Bool => Argument::Bool(*number != 0.0),
+        factor => factor.clone(),
+    };
     match factor {
-        Argument::Int(1) => Ok(of),
-        Argument::Float(one) if *one == 1.0 => Ok(of),
-        factor => editor.map("mul.Scalar", of, vec![factor.clone()]),
+        Argument::Int(1) | Argument::Bool(true) => Ok(of),
+        Argument::Float(1.0) => Ok(of),
+        factor => editor.map("mul.Scalar", of, vec![factor]),
     }
 }
 
 /// `tensordot(self, other, dims_self, dims_other)`.
 pub fn over_dims(editor: &mut Editor, call: &Call) -> Rewritten {
-    let (left, right, output) = (call.value(0)?, call.value(1)?, call.output()?);
+    let (mut left, mut right, output) = (call.value(0)?, call.value(1)?, call.output()?);
     let dims = |editor: &Editor, index: usize, value| match call.ints(index)? {
         [] => Ok(Vec::new()),
         _ => call.dims(index, editor.spec(value).rank()),
     };
     let (inner_left, inner_right) = (dims(editor, 2, left)?, dims(editor, 3, right)?);
+    // A dimension of size 1 stands for equal elements along the dimension of the other operand.
+    for (one, other) in inner_left.iter().zip(&inner_right) {
+        let sizes = [editor.dims(left).get(*one).copied(), editor.dims(right).get(*other).copied()];
+        match sizes.map(|size| size.is_some_and(|size| (size.most, size.least) == (1, 1))) {
+            [true, false] => right = editor.sum(right, &[*other], true)?,
+            [false, true] => left = editor.sum(left, &[*one], true)?,
+            _ => {}
+        }
+    }
     let rest = |rank: usize, inner: &[usize]| (0..rank).filter(|dim| !inner.contains(dim)).collect::<Vec<_>>();
     let outer_left = rest(editor.spec(left).rank(), &inner_left);
     let outer_right = rest(editor.spec(right).rank(), &inner_right);

@@ -36,6 +36,24 @@ pub fn interleave(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![editor.view_as(repeated, &dims)?])
 }
 
+/// `repeat_interleave(self, repeats, dim, output_size)` with a number of repetitions for each element of the dimension.
+pub fn interleave_by(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (mut input, mut repeats, output) = (call.value(0)?, call.value(1)?, call.output()?);
+    let whole = *call.argument(2)? == Argument::None;
+    if whole {
+        input = editor.flattened(input)?;
+    }
+    let dim = if whole { 0 } else { call.dim(2, output.rank())? };
+    let size = editor.dims(input).get(dim).copied().ok_or(Reason::Arguments)?;
+    repeats = editor.flattened(repeats)?;
+    repeats = editor.expand_as(repeats, &[size])?;
+    let count = Dim::of(&output).get(dim).copied().ok_or(Reason::Arguments)?;
+    let spec = Dim::spec(editor.spec(repeats).scalar_type, &[count]);
+    let index = editor.call("repeat_interleave.Tensor", vec![Argument::Value(repeats), Argument::None], spec)?;
+    let arguments = vec![Argument::Value(input), Argument::Int(dim as i64), Argument::Value(index)];
+    Ok(vec![editor.call("index_select.default", arguments, output)?])
+}
+
 /// `broadcast_tensors(tensors)`.
 pub fn to_common_shape(editor: &mut Editor, call: &Call) -> Rewritten {
     let values = call.values(0)?;

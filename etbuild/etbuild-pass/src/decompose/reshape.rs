@@ -10,6 +10,11 @@ pub fn reshape(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![editor.view_like(call.value(0)?, &call.output()?)?])
 }
 
+/// `atleast_1d(tensors)`, `atleast_2d` and `atleast_3d`.
+pub fn reshape_each(editor: &mut Editor, call: &Call) -> Rewritten {
+    call.values(0)?.into_iter().zip(&call.outputs).map(|(value, output)| editor.view_like(value, output)).collect()
+}
+
 /// `flatten(self, start_dim, end_dim)`.
 pub fn flatten(editor: &mut Editor, call: &Call) -> Rewritten {
     let input = call.value(0)?;

@@ -42,7 +42,7 @@ pub fn with_tensors(editor: &mut Editor, call: &Call) -> Rewritten {
         *argument = Argument::Value(editor.number(argument.clone(), scalar_type)?);
     }
     let name = call.operator.name();
-    let overload = if matches!(name, "xlogy" | "float_power") { "Tensor" } else { "default" };
+    let overload = if matches!(name, "copysign" | "xlogy" | "float_power") { "Tensor" } else { "default" };
     let name = format!("{name}.{overload}");
     Ok(vec![editor.call(&name, arguments, output)?])
 }

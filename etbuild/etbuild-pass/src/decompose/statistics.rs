@@ -120,14 +120,15 @@ pub fn norm_of(editor: &mut Editor, of: ValueId, order: f64, dims: &[usize], kee
 /// `cosine_similarity(x1, x2, dim, eps)`.
 pub fn cosine(editor: &mut Editor, call: &Call) -> Rewritten {
     let eps = call.number(3)?;
-    let mut product = editor.pair("mul", call.value(0)?, call.value(1)?)?;
-    let dim = call.dim(2, editor.spec(product).rank())?;
-    product = editor.sum(product, &[dim], false)?;
+    let operands = [call.value(0)?, call.value(1)?];
+    let dims = Dim::broadcast(&editor.dims(operands[0]), &editor.dims(operands[1]))?;
+    let along = call.dims(2, dims.len())?;
+    let operands = [editor.expand_as(operands[0], &dims)?, editor.expand_as(operands[1], &dims)?];
+    let product = editor.pair("mul", operands[0], operands[1])?;
+    let product = editor.sum(product, &along, false)?;
     let mut lengths = Vec::new();
-    for index in 0..2 {
-        let sizes = editor.sizes(call.value(index)?);
-        let dim = call.dim(2, sizes.len())?;
-        let length = norm_of(editor, call.value(index)?, 2.0, &[dim], false)?;
+    for operand in operands {
+        let length = norm_of(editor, operand, 2.0, &along, false)?;
         lengths.push(editor.map("clamp.default", length, vec![Argument::Float(eps), Argument::None])?);
     }
     let [first, second] = lengths[..] else { return Err(Reason::Arguments) };

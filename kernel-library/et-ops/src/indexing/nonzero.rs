@@ -53,13 +53,23 @@ fn positions<T: Element>(input: &et_core::Tensor<'_>, out: &et_core::Tensor<'_>)
         Ok(indices.filter(|(_, [from_at])| from.get(*from_at).cast::<bool>()).map(|(index, _)| index))
     };
     out.resize(&Shape::new(&[found()?.count() as i32, shape.rank() as i32])?)?;
-    let (to, strides) = (out.output::<i64>()?, out.strides());
+    let to = out.output::<i64>()?;
     for (row, index) in found()?.enumerate() {
-        let mut rest: usize = index;
-        for dim in (0..shape.rank()).rev() {
-            to.set(row * strides[0] + dim * strides[1], (rest % shape.size(dim)) as i64);
-            rest /= shape.size(dim);
-        }
+        write_row(&to, out.strides(), (row, index), &shape);
     }
     Ok(())
+}
+
+/// Writes the position of the element with a row-major index.
+pub(super) fn write_row(
+    to: &et_core::Output<'_, i64>,
+    strides: [usize; et_core::MAX_RANK],
+    (row, index): (usize, usize),
+    shape: &Shape,
+) {
+    let mut rest = index;
+    for dim in (0..shape.rank()).rev() {
+        to.set(row * strides[0] + dim * strides[1], (rest % shape.size(dim)) as i64);
+        rest /= shape.size(dim);
+    }
 }

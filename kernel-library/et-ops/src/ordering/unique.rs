@@ -8,6 +8,7 @@ use crate::family::convert::{reading, updating};
 use crate::family::place::Place;
 use crate::family::walk::Walk;
 use crate::ordering::heap::Heap;
+use crate::ordering::unique_dim;
 use crate::prelude::*;
 
 /// `torch.unique` of all elements, in ascending order. Elements that are NaN are refused.
@@ -73,6 +74,15 @@ pub const UNIQUE_CONSECUTIVE: Operator = Operator {
             ],
             &[CaseTensor::float(&[2], &[1.0, f64::NAN]), CaseTensor::long(&[0], &[]), CaseTensor::long(&[0], &[])],
         ),
+        Case::bounded(
+            "rows",
+            &[Tensor(CaseTensor::long(&[3, 2], &[1.0, 2.0, 1.0, 2.0, 0.0, 3.0])), Bool(true), Bool(true), Int(0)],
+            &[
+                CaseTensor::long(&[2, 2], &[1.0, 2.0, 0.0, 3.0]),
+                CaseTensor::long(&[3], &[0.0, 0.0, 1.0]),
+                CaseTensor::long(&[2], &[2.0, 1.0]),
+            ],
+        ),
     ],
 };
 
@@ -89,10 +99,12 @@ fn of_sorted(args: &Args<'_, '_>) -> Result<Wanted> {
 }
 
 fn of_consecutive(args: &Args<'_, '_>) -> Result<Wanted> {
-    match args.optional_int(3)? {
-        None => Ok(Wanted { places: args.bool(1)?, counts: args.bool(2)?, out: 4 }),
-        Some(_) => Err(Error::NotSupported),
-    }
+    Ok(Wanted { places: args.bool(1)?, counts: args.bool(2)?, out: 4 })
+}
+
+/// The slices along a dimension, if the caller wants slices.
+fn of_slices(args: &Args<'_, '_>) -> Result<Option<unique_dim::Wanted>> {
+    Ok(args.optional_int(3)?.map(|dim| unique_dim::Wanted { dim, out: 4 }))
 }
 
 impl Wanted {
@@ -114,7 +126,10 @@ fn infer_sorted(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
 }
 
 fn infer_consecutive(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
-    of_consecutive(args)?.meta(args, index)
+    match of_slices(args)? {
+        Some(slices) => slices.meta(args, index),
+        None => of_consecutive(args)?.meta(args, index),
+    }
 }
 
 /// The portable kernel of `_unique2` for the types in `D`.
@@ -169,6 +184,9 @@ fn position<C: Number>(load: &dyn Fn(usize) -> C, count: usize, element: C) -> u
 
 /// The portable kernel of `unique_consecutive` for the types in `D`.
 pub fn consecutive_out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
+    if let Some(slices) = of_slices(args)? {
+        return unique_dim::along::<D>(args, slices, false);
+    }
     let wanted = of_consecutive(args)?;
     if args.tensor(0)?.scalar_type().is_float() {
         consecutive::<f64, D>(args, wanted)

@@ -39,7 +39,10 @@ fn matrix(editor: &mut Editor, of: ValueId, order: Order, [rows, columns]: [usiz
         let extreme_value = editor.reduce(name, sums, &[extreme], true, vec![])?;
         without(editor, extreme_value, [rows, columns], keep)
     };
+    // The norm of a matrix without elements is 0.
+    let is_empty = [rows, columns].iter().any(|dim| editor.sizes(of).get(*dim) == Some(&0));
     match order {
+        _ if is_empty => norm_of(editor, of, 2.0, &[rows, columns], keep),
         Order::Frobenius => norm_of(editor, of, 2.0, &[rows, columns], keep),
         Order::Number(1.0) => fold(editor, rows, columns, "amax.default"),
         Order::Number(-1.0) => fold(editor, rows, columns, "amin.default"),

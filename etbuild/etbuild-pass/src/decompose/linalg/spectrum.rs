@@ -136,7 +136,10 @@ fn relative(editor: &Editor, of: ValueId) -> Result<f64, Reason> {
 
 /// `linalg_pinv(self, atol, rtol, hermitian)` and `pinverse(self, rcond)`.
 pub fn pseudo_inverse(editor: &mut Editor, call: &Call) -> Rewritten {
-    let input = call.value(0)?;
+    let (input, output) = (call.value(0)?, call.output()?);
+    if output.sizes.contains(&0) {
+        return Ok(vec![editor.full(Argument::Int(0), output)?]);
+    }
     let hermitian = call.arguments.len() > 3 && call.flag(3)?;
     let [left, values, right] = if hermitian {
         let [values, vectors] = symmetric(editor, input, false)?;
