@@ -88,11 +88,9 @@ pub fn are_compared(unit: &Unit, runner: Option<&Runner>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use et_core::ScalarType;
-    use et_module::Array;
     use et_module::safetensors::write;
+    use et_module::{Array, Named};
 
     use super::*;
 
@@ -100,7 +98,7 @@ mod tests {
         let bytes = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
         let array = Array { scalar_type: ScalarType::Float, shape: vec![numbers.len()], bytes };
         let mut file = Vec::new();
-        write(&BTreeMap::from([("output_0".to_owned(), array)]), &mut file).unwrap();
+        write(&Named::from([("output_0".to_owned(), array)]), &mut file).unwrap();
         file
     }
 
