@@ -1,6 +1,7 @@
 //! Calibration: measuring the ranges of activations on samples.
 
-use etbuild_ir::{Control, Graph, IdMap, ValueId};
+use et_ops::call::{OwnedTensor, TensorRef};
+use etbuild_ir::{Control, Graph, IdMap, Update, ValueId, ValueKind};
 use rayon::prelude::*;
 
 use crate::annotate::Annotation;
@@ -53,8 +54,8 @@ impl Measured {
 /// The distributions of observed tensors.
 type Seen = IdMap<Distribution>;
 
-/// The qparams of every int8 tensor. Samples run in parallel; the result does not depend on the order of samples. The
-/// memory per sample is the memory of the live tensors.
+/// The qparams of every int8 tensor. Samples run in parallel, and the result does not depend on the order of samples, unless the graph has
+/// buffers that it writes: then they are consecutive executions. The memory per sample is the memory of the live tensors.
 pub fn calibrate(
     graph: &Graph,
     annotation: &Annotation,
@@ -110,8 +111,31 @@ fn observe(
     samples: &Samples<'_>,
 ) -> Result<Seen, QuantizeError> {
     let runner = Runner::new(graph);
-    let run = |sample| watch(graph, &runner, watched, observer, samples, sample);
-    (0..samples.len()).into_par_iter().map(run).try_reduce(Seen::default, |left, right| Ok(join(left, right)))
+    let kept = kept(graph);
+    let run = |sample, state| watch((graph, &runner), (watched, &kept), observer, samples.inputs(sample), state);
+    if kept.is_empty() {
+        let each = (0..samples.len()).into_par_iter().map(|sample| run(sample, State::new()).map(|(seen, _)| seen));
+        return each.try_reduce(Seen::default, |left, right| Ok(join(left, right)));
+    }
+    let start = (Seen::default(), State::new());
+    let all = (0..samples.len()).try_fold(start, |(seen, state), sample| {
+        let (more, state) = run(sample, state)?;
+        Ok::<_, QuantizeError>((join(seen, more), state))
+    });
+    all.map(|(seen, _)| seen)
+}
+
+/// The state behind an execution.
+type State = Vec<(ValueId, OwnedTensor)>;
+
+/// The buffers that a module writes by itself. The state of a language model's operators begins anew with each text.
+fn kept(graph: &Graph) -> Vec<Update> {
+    let is_of_module = |update: &&Update| {
+        let is_state = matches!(graph.value(update.target).kind, ValueKind::State { .. });
+        let maker = graph.nodes.iter().find(|node| node.outputs.contains(&update.value));
+        is_state && maker.is_some_and(|node| node.operator.as_str().starts_with("aten."))
+    };
+    graph.updates.iter().filter(is_of_module).copied().collect()
 }
 
 /// Fails for a graph with control flow or computed numbers.
@@ -123,15 +147,17 @@ pub fn check_static(graph: &Graph) -> Result<(), QuantizeError> {
     }
 }
 
+/// The distributions of an execution with state, and the state behind it.
 fn watch(
-    graph: &Graph,
-    runner: &Runner<'_>,
-    watched: &IdMap<ValueId>,
+    (graph, runner): (&Graph, &Runner<'_>),
+    (watched, kept): (&IdMap<ValueId>, &[Update]),
     observer: Observer,
-    samples: &Samples<'_>,
-    sample: usize,
-) -> Result<Seen, QuantizeError> {
-    let mut held = runner.start(&samples.inputs(sample));
+    inputs: Vec<TensorRef<'_>>,
+    state: State,
+) -> Result<(Seen, State), QuantizeError> {
+    let mut held = runner.start(&inputs);
+    state.into_iter().for_each(|(id, tensor)| held.insert(id, tensor));
+    let written: Vec<ValueId> = kept.iter().map(|update| update.value).collect();
     let mut seen = Seen::default();
     let mut note = |id: ValueId, bytes: &[u8]| {
         if let Some(representative) = watched.get(id) {
@@ -146,9 +172,10 @@ fn watch(
         for id in &node.outputs {
             held.get(*id).into_iter().for_each(|tensor| note(*id, &tensor.bytes));
         }
-        runner.drop_unused(index, &mut held);
+        runner.drop_unused_but(index, &written, &mut held);
     }
-    Ok(seen)
+    let next = kept.iter().filter_map(|update| Some((update.target, held.get(update.value)?.clone())));
+    Ok((seen, next.collect()))
 }
 
 fn add(seen: &mut Seen, id: ValueId, more: Distribution) {
