@@ -106,7 +106,7 @@ pub fn named(decoder: &Decoder, tensors: Tensors) -> Result<Tensors, CheckpointE
 /// The description and the embedding of a decoder, from the files of a checkpoint by name.
 ///
 /// # Errors
-/// As [`describe_embedder`] and [`Embedding::read`].
+/// As `describe_embedder` and [`Embedding::read`].
 pub fn read_embedder(
     files: &BTreeMap<String, &[u8]>,
     encoding: &Encoding,
