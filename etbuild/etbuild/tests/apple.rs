@@ -146,7 +146,7 @@ fn check_functions(linked: &[u8], called: &BTreeSet<String>, frameworks: &[&str]
     let exported: BTreeSet<String> = exported.map(|symbol| symbol.name().unwrap()[1..].to_owned()).collect();
     assert!(called.len() > 8 && called.is_subset(&exported), "{called:?}: {exported:?}");
     let known = ["__Unwind_", "__dyld_", "__tlv_", "_dispatch_", "_pthread_", "_mem", "___error"];
-    let plain = "abort bzero calloc close closedir dirfd exp expf free fstat getcwd getenv logf lseek madvise malloc mmap mprotect \
+    let plain = "abort bzero calloc close closedir dirfd exp expf free fstat getcwd getenv log logf lseek madvise malloc mmap mprotect \
                  munmap open opendir pause posix_memalign read readdir_r realloc rename sched_yield sigaltstack stat strerror_r strlen \
                  sysconf sysctlbyname unlink write writev";
     let plain: BTreeSet<&str> = plain.split_whitespace().collect();
