@@ -49,7 +49,8 @@ impl Window {
     /// Elements of the input. Every kernel asks for them first.
     ///
     /// # Errors
-    /// [`Error::InvalidProgram`] where the number does not fit in memory, for windows without taps, and where places do not fit in [`MOST_PLACES`].
+    /// [`Error::InvalidProgram`] where the number does not fit in memory, for windows without taps, and where windows or taps span more than
+    /// 2^28 places of the image.
     pub fn input_len(&self) -> Result<usize> {
         if self.taps()? == 0 || self.in_channels == 0 {
             return Err(Error::InvalidProgram);
