@@ -1,7 +1,7 @@
 //! Calibration: measuring the ranges of activations on samples.
 
 use et_ops::call::{OwnedTensor, TensorRef};
-use etbuild_ir::{Control, Graph, IdMap, Update, ValueId, ValueKind};
+use etbuild_ir::{Control, Graph, IdMap, Links, Update, ValueId, ValueKind};
 use rayon::prelude::*;
 
 use crate::annotate::Annotation;
@@ -130,10 +130,10 @@ type State = Vec<(ValueId, OwnedTensor)>;
 
 /// The buffers that a module writes by itself. The state of a language model's operators begins anew with each text.
 fn kept(graph: &Graph) -> Vec<Update> {
+    let links = Links::of(graph);
     let is_of_module = |update: &&Update| {
         let is_state = matches!(graph.value(update.target).kind, ValueKind::State { .. });
-        let maker = graph.nodes.iter().find(|node| node.outputs.contains(&update.value));
-        is_state && maker.is_some_and(|node| node.operator.as_str().starts_with("aten."))
+        is_state && links.maker(update.value).is_some_and(|node| node.operator.as_str().starts_with("aten."))
     };
     graph.updates.iter().filter(is_of_module).copied().collect()
 }

@@ -76,7 +76,7 @@ impl Kept {
         Some(Self { update, state, written, initial })
     }
 
-    /// Dequantizes the state where it is read, and quantizes what is written.
+    /// Stores the state as integers: readers get the dequantized tensor, and the update writes the quantized tensor.
     fn convert(self, graph: &mut Graph) {
         let Self { update, state, written, initial } = self;
         let Written { qparams, integers, dequantized, moved } = written;

@@ -14,7 +14,7 @@ pub struct Counter {
     /// The number of the register, which counts cycles upwards, in 32 bits.
     #[schemars(range(max = 0xfff))]
     pub csr: u32,
-    /// The register writes at start, in order, such as those that let the counter count; default: none.
+    /// The registers that the firmware writes at start, in order, such as the one that enables the counter; default: none.
     #[serde(default)]
     pub setup: Vec<CsrValue>,
 }

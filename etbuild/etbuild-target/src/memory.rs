@@ -153,13 +153,17 @@ impl MemoryFile {
 }
 
 impl Memory {
-    /// The bytes of the largest bank of planned tensors, without the stack.
-    pub fn room_for_tensors(&self) -> u64 {
-        let room = |bank: &Bank| match bank.name == self.arena.name {
+    /// The bytes of a bank for planned tensors: all but the stack.
+    pub fn room(&self, bank: &Bank) -> u64 {
+        match bank.name == self.arena.name {
             true => bank.size.0.saturating_sub(self.stack.0),
             false => bank.size.0,
-        };
-        self.tensors.iter().map(room).max().unwrap_or_default()
+        }
+    }
+
+    /// The bytes of the largest bank for planned tensors.
+    pub fn room_for_tensors(&self) -> u64 {
+        self.tensors.iter().map(|bank| self.room(bank)).max().unwrap_or_default()
     }
 }
 

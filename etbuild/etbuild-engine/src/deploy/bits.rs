@@ -3,6 +3,7 @@
 
 use et_module::safetensors::SafeTensors;
 use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_target::Run;
 
 use super::UnitReport;
 use crate::action::{ArtifactKind, Blocked};
@@ -10,9 +11,9 @@ use crate::input::Db;
 use crate::link::{Maker, verify_data};
 use crate::pipeline::Stage;
 use crate::unit::Unit;
-use crate::verify::{self, Runner};
+use crate::verify;
 
-/// Compares the outputs of the unit's firmware.
+/// Compares the outputs of a unit that is firmware, unless the recipe says otherwise.
 ///
 /// # Errors
 /// Outputs that differ.
@@ -23,6 +24,9 @@ pub fn compare(
     outputs: &[u8],
     report: &mut UnitReport,
 ) -> Result<(), Blocked> {
+    if !are_compared(unit) {
+        return Ok(());
+    }
     let Some(here) = outputs_here(db, unit, maker, report)? else { return Ok(()) };
     let differing = differing(outputs, &here).map_err(|found| Blocked::failed(Stage::Verify, [found]))?;
     report.same_bits = Some(differing.is_empty());
@@ -80,10 +84,10 @@ fn other_bits(unit: &Unit, differing: &[Differing]) -> Diagnostic {
     each.fold(diagnostic, Diagnostic::note).help(help)
 }
 
-/// Whether a run is compared: firmware itself, and no model of it.
-pub fn are_compared(unit: &Unit, runner: Option<&Runner>) -> bool {
-    let exact = unit.recipe.verify.as_ref().is_some_and(|options| options.exact);
-    exact && unit.target.memory().is_some() && !matches!(runner, Some(Runner::Model { .. }))
+/// Whether the recipe and the target have outputs compared: those of firmware itself, and not of a model of it.
+fn are_compared(unit: &Unit) -> bool {
+    let is_exact = unit.recipe.verify.as_ref().is_some_and(|options| options.exact);
+    is_exact && unit.target.memory().is_some() && !matches!(unit.target.run(), Run::Model)
 }
 
 #[cfg(test)]

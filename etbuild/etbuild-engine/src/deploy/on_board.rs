@@ -54,5 +54,5 @@ pub fn on_board(db: &dyn Db, unit: &Unit, maker: &Maker, line: &Line, report: &m
     on_each(db, unit, slice::from_ref(line), report, |line| {
         Ok(Given { note: format!("run on the board at `{line}`"), outputs: Some(found.outputs.clone()) })
     })?;
-    if bits::are_compared(unit, None) { bits::compare(db, unit, maker, &found.outputs, report) } else { Ok(()) }
+    bits::compare(db, unit, maker, &found.outputs, report)
 }

@@ -44,7 +44,6 @@ pub fn verify(db: &dyn Db, unit: &Unit, maker: &Maker, report: &mut UnitReport) 
         }
     };
     let twin = runner.twin().map(|tools| twin_note(&tools.target.triple));
-    let are_compared = bits::are_compared(unit, Some(&runner));
     let model = matches!(runner, Runner::Model { .. }).then(|| MODEL_NOTE.to_owned());
     let Some(verified) = unit.verified(db, maker, runner).transpose()? else { return Ok(()) };
     noted(db, unit, None, &verified, report);
@@ -52,7 +51,7 @@ pub fn verify(db: &dyn Db, unit: &Unit, maker: &Maker, report: &mut UnitReport) 
     report.cost = cost(db, unit, &verified);
     let outputs = db.world().open_blob(&verified.blob(ArtifactKind::Outputs)?);
     judged(db, unit, &outputs, report)?;
-    if are_compared { bits::compare(db, unit, maker, &outputs, report) } else { Ok(()) }
+    bits::compare(db, unit, maker, &outputs, report)
 }
 
 /// What the report says about a run without the binary.

@@ -219,12 +219,8 @@ const fn planner(planner: Planner) -> &'static dyn etbuild_memory::Planner {
 /// library lie in the bank `arena` alone.
 pub fn banks(target: &Target, is_library: bool) -> Vec<(String, Option<u64>)> {
     let Some(memory) = target.memory() else { return vec![("memory".to_owned(), None)] };
-    let size = |bank: &etbuild_target::Bank| match bank.name == memory.arena.name {
-        true => bank.size.0.saturating_sub(memory.stack.0),
-        false => bank.size.0,
-    };
     let banks = if is_library { std::slice::from_ref(&memory.arena) } else { &memory.tensors };
-    banks.iter().map(|bank| (bank.name.to_string(), Some(size(bank)))).collect()
+    banks.iter().map(|bank| (bank.name.to_string(), Some(memory.room(bank)))).collect()
 }
 
 /// The bytes of the arena, or somewhat more, that the runtime's own data of a program take on a board.

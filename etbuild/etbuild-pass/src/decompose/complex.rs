@@ -3,7 +3,7 @@
 use et_core::ScalarType;
 use etbuild_ir::{Argument, TensorSpec, ValueId};
 
-use super::fourier::{as_complex, parts};
+use super::fourier::{as_complex, part_of, parts};
 use crate::Reason;
 use crate::edit::{Call, Editor, Rewritten};
 
@@ -250,13 +250,4 @@ pub fn joined(editor: &mut Editor, parts: [ValueId; 2], output: TensorSpec) -> R
     let part = part_of(output.scalar_type);
     let parts = [editor.convert(parts[0], part)?, editor.convert(parts[1], part)?];
     editor.call("complex.default", parts.map(Argument::Value).to_vec(), output)
-}
-
-/// The type of the parts of a complex type.
-pub const fn part_of(complex: ScalarType) -> ScalarType {
-    if matches!(complex, ScalarType::ComplexDouble | ScalarType::Double) {
-        ScalarType::Double
-    } else {
-        ScalarType::Float
-    }
 }

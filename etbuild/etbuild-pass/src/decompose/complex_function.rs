@@ -103,7 +103,8 @@ fn length(editor: &mut Editor, real: ValueId, imaginary: ValueId) -> Made {
     editor.combine("hypot.default", [real, imaginary])
 }
 
-/// The length along the nearer axis first: `sqrt((|real| + length) / 2)`, and half of the other part divided by it.
+/// The square root: the larger part of the result is `sqrt((|real| + length) / 2)`, and the smaller part is half of the imaginary part divided
+/// by the larger part.
 fn root(editor: &mut Editor, of: ValueId) -> Made {
     with_parts(editor, of, |editor, real, imaginary| {
         let (size, length) = (editor.apply("abs", real)?, length(editor, real, imaginary)?);

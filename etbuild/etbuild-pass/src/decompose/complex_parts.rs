@@ -3,7 +3,8 @@
 use et_core::ScalarType;
 use etbuild_ir::{Argument, TensorSpec};
 
-use super::complex::{joined, part_of, separated};
+use super::complex::{joined, separated};
+use super::fourier::part_of;
 use crate::Reason;
 use crate::edit::{Call, Editor, Rewritten};
 

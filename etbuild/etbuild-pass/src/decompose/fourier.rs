@@ -25,15 +25,21 @@ pub fn backward(editor: &mut Editor, call: &Call) -> Rewritten {
 }
 
 fn complex_to_complex(editor: &mut Editor, call: &Call, forward: bool) -> Rewritten {
-    let mut input = as_complex(editor, call.value(0)?)?;
-    let dims = dims(editor, call)?;
-    for (dim, size) in dims.iter().zip(sizes(call)?) {
-        input = resized(editor, input, *dim, size)?;
-    }
+    let input = as_complex(editor, call.value(0)?)?;
+    let (input, dims) = fitted(editor, call, input)?;
     let modes = if forward { ["backward", "ortho", "forward"] } else { ["forward", "ortho", "backward"] };
     let norm = normalization(call, modes)?;
     let arguments = vec![Argument::Value(input), positions(&dims), norm, Argument::Bool(forward)];
     Ok(vec![editor.call("_fft_c2c.default", arguments, call.output()?)?])
+}
+
+/// The type of the parts of a complex type.
+pub(super) const fn part_of(complex: ScalarType) -> ScalarType {
+    if matches!(complex, ScalarType::ComplexDouble | ScalarType::Double) {
+        ScalarType::Double
+    } else {
+        ScalarType::Float
+    }
 }
 
 /// Real numbers as complex numbers; integers as `float32` first.
@@ -55,16 +61,20 @@ pub(super) fn as_complex(editor: &mut Editor, of: ValueId) -> Result<ValueId, Re
 }
 
 fn real_to_complex(editor: &mut Editor, call: &Call, onesided: bool) -> Rewritten {
-    let output = call.output()?;
-    let part = if output.scalar_type == ScalarType::ComplexDouble { ScalarType::Double } else { ScalarType::Float };
-    let mut input = editor.convert(call.value(0)?, part)?;
+    let input = editor.convert(call.value(0)?, part_of(call.output()?.scalar_type))?;
+    let (input, dims) = fitted(editor, call, input)?;
+    let norm = normalization(call, ["backward", "ortho", "forward"])?;
+    let arguments = vec![Argument::Value(input), positions(&dims), norm, Argument::Bool(onesided)];
+    Ok(vec![editor.call("_fft_r2c.default", arguments, call.output()?)?])
+}
+
+/// A signal, clipped or padded to the sizes of the call, and the dimensions of the transform.
+pub(super) fn fitted(editor: &mut Editor, call: &Call, mut input: ValueId) -> Result<(ValueId, Vec<usize>), Reason> {
     let dims = dims(editor, call)?;
     for (dim, size) in dims.iter().zip(sizes(call)?) {
         input = resized(editor, input, *dim, size)?;
     }
-    let norm = normalization(call, ["backward", "ortho", "forward"])?;
-    let arguments = vec![Argument::Value(input), positions(&dims), norm, Argument::Bool(onesided)];
-    Ok(vec![editor.call("_fft_r2c.default", arguments, output)?])
+    Ok((input, dims))
 }
 
 /// `fft_irfft(self, n, dim, norm)`, `fft_irfft2(self, s, dim, norm)` and `fft_irfftn`: from half of the bins.
@@ -104,7 +114,7 @@ fn size_of(spec: &TensorSpec, dim: usize) -> Result<i64, Reason> {
 }
 
 /// The dimensions in argument 2. By default, the last dimensions, as many as argument 1 has sizes, or all dimensions.
-pub(super) fn dims(editor: &Editor, call: &Call) -> Result<Vec<usize>, Reason> {
+fn dims(editor: &Editor, call: &Call) -> Result<Vec<usize>, Reason> {
     let rank = editor.spec(call.value(0)?).rank();
     match call.argument(2)? {
         Argument::Int(dim) => Ok(vec![normal_dim(*dim, rank)?]),
@@ -121,7 +131,7 @@ pub(super) fn dims(editor: &Editor, call: &Call) -> Result<Vec<usize>, Reason> {
 }
 
 /// Argument 1: the sizes to clip or pad to; -1 keeps a size.
-pub(super) fn sizes(call: &Call) -> Result<Vec<i64>, Reason> {
+fn sizes(call: &Call) -> Result<Vec<i64>, Reason> {
     match call.argument(1)? {
         Argument::Int(size) => Ok(vec![*size]),
         Argument::Ints(sizes) => Ok(sizes.clone()),
@@ -146,7 +156,7 @@ pub(super) fn positions(dims: &[usize]) -> Argument {
 }
 
 /// Clips a dimension, or pads with zeros, to a size; -1 keeps the size.
-pub(super) fn resized(editor: &mut Editor, input: ValueId, dim: usize, size: i64) -> Result<ValueId, Reason> {
+fn resized(editor: &mut Editor, input: ValueId, dim: usize, size: i64) -> Result<ValueId, Reason> {
     let mut output = editor.spec(input).clone();
     let rank = output.rank();
     if size == -1 {

@@ -12,10 +12,10 @@ type Made = Result<ValueId, Reason>;
 /// `histogramdd(self, bins, range, weight, density)`: the counts, and the edges along each dimension.
 pub fn counts(editor: &mut Editor, call: &Call) -> Rewritten {
     let output = call.output()?;
-    let edges = edges(editor, call)?;
     let sizes = editor.static_sizes(call.value(0)?)?;
     let (width, rows) = sizes.split_last().ok_or(Reason::Arguments)?;
     let points = editor.view(call.value(0)?, &[rows.iter().product(), *width])?;
+    let edges = edges(editor, call, points)?;
     let (mut place, mut hits) = (None, None);
     for (dim, edges) in edges.iter().enumerate() {
         let column = column(editor, points, dim)?;
@@ -48,13 +48,10 @@ pub fn counts(editor: &mut Editor, call: &Call) -> Rewritten {
 }
 
 /// The edges along each dimension: given, or at equal distances between the ends.
-fn edges(editor: &mut Editor, call: &Call) -> Result<Vec<ValueId>, Reason> {
+fn edges(editor: &mut Editor, call: &Call, points: ValueId) -> Result<Vec<ValueId>, Reason> {
     if let Argument::Values(_) = call.argument(1)? {
         return call.values(1);
     }
-    let sizes = editor.static_sizes(call.value(0)?)?;
-    let (width, rows) = sizes.split_last().ok_or(Reason::Arguments)?;
-    let points = editor.view(call.value(0)?, &[rows.iter().product(), *width])?;
     let ranges = match call.argument(2)? {
         Argument::None => Vec::new(),
         Argument::Floats(ranges) => ranges.clone(),

@@ -41,7 +41,7 @@ pub fn with_running_statistics(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(made)
 }
 
-/// The normalized input, its means, and the reciprocals of its deviations.
+/// The normalized input, the means of the channels, and the reciprocals of their standard deviations.
 fn by_own(editor: &mut Editor, call: &Call) -> Rewritten {
     let settings = [Argument::Bool(true), Argument::Float(0.0), call.argument(7)?.clone()];
     let arguments = call.arguments.iter().take(3).cloned().chain(settings).collect();

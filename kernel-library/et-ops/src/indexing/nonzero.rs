@@ -47,17 +47,23 @@ pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
 }
 
 fn positions<T: Element>(input: &et_core::Tensor<'_>, out: &et_core::Tensor<'_>) -> Result<()> {
-    let (from, shape) = (input.input::<T>()?, input.shape());
-    let found = || {
-        let indices = (0..).zip(Walk::over(&shape, [Place::of(input)])?);
-        Ok(indices.filter(|(_, [from_at])| from.get(*from_at).cast::<bool>()).map(|(index, _)| index))
-    };
-    out.resize(&Shape::new(&[found()?.count() as i32, shape.rank() as i32])?)?;
+    let shape = input.shape();
+    out.resize(&Shape::new(&[found::<T>(input, &shape)?.count() as i32, shape.rank() as i32])?)?;
     let to = out.output::<i64>()?;
-    for (row, index) in found()?.enumerate() {
+    for (row, index) in found::<T>(input, &shape)?.enumerate() {
         write_row(&to, out.strides(), (row, index), &shape);
     }
     Ok(())
+}
+
+/// The row-major indices of the elements that are not 0.
+pub(super) fn found<'a, T: Element>(
+    input: &'a et_core::Tensor<'_>,
+    shape: &'a Shape,
+) -> Result<impl Iterator<Item = usize> + use<'a, T>> {
+    let from = input.input::<T>()?;
+    let indices = (0..).zip(Walk::over(shape, [Place::of(input)])?);
+    Ok(indices.filter(move |(_, [at])| from.get(*at).cast::<bool>()).map(|(index, _)| index))
 }
 
 /// Writes the position of the element with a row-major index.

@@ -2,9 +2,7 @@
 
 use et_core::Element;
 
-use crate::family::place::Place;
-use crate::family::walk::Walk;
-use crate::indexing::nonzero::write_row;
+use crate::indexing::nonzero::{found, write_row};
 use crate::prelude::*;
 
 /// `torch.nonzero_static`.
@@ -55,11 +53,9 @@ fn positions<T: Element>(
     count: usize,
     filler: i64,
 ) -> Result<()> {
-    let (from, shape, to) = (input.input::<T>()?, input.shape(), out.output::<i64>()?);
+    let (shape, to) = (input.shape(), out.output::<i64>()?);
     (0..to.len()).for_each(|index| to.set(index, filler));
-    let indices = (0..).zip(Walk::over(&shape, [Place::of(input)])?);
-    let found = indices.filter(|(_, [at])| from.get(*at).cast::<bool>()).map(|(index, _)| index);
-    for (row, index) in found.take(count).enumerate() {
+    for (row, index) in found::<T>(input, &shape)?.take(count).enumerate() {
         write_row(&to, out.strides(), (row, index), &shape);
     }
     Ok(())

@@ -40,7 +40,7 @@ const NETWORKS: [fn() -> LoweredProgram; 10] = [
     recurrent,
 ];
 
-/// The rows of kernels, the one of any processor among them.
+/// The rows of kernels, with the portable row.
 const ALL_ROWS: [&str; ROWS.len() + 1] = ["none", ROWS[0], ROWS[1], ROWS[2]];
 
 /// A network for a row, compiled when an input first asks for it.
