@@ -12,6 +12,7 @@ use etbuild_checkpoint::{
 };
 use etbuild_ir::{AtenProgram, Buffer, ValueKind};
 use etbuild_weights::InMemory;
+use etbuild_weights::gguf::{self, Format};
 
 /// A file in the making.
 #[derive(Clone)]
@@ -35,31 +36,38 @@ fn number(value: u32) -> Vec<u8> {
 impl File {
     /// A small model of Llama's architecture, with matrices of `Q8_0`.
     fn small() -> Self {
-        let matrix = |name: &str, columns, rows| (name.to_owned(), vec![columns, rows], 8);
-        let vector = |name: &str| (name.to_owned(), vec![32], 0);
+        Self::of(gguf::all().find(|format| format.name == "Q8_0").unwrap(), 32)
+    }
+
+    /// A model of this width, with matrices in a form.
+    fn of(format: &Format, width: u32) -> Self {
+        let (columns, inner) = (u64::from(width), u64::from(2 * width));
+        let matrix = |name: &str, columns, rows| (name.to_owned(), vec![columns, rows], format.code);
+        let vector = |name: &str| (name.to_owned(), vec![columns], 0);
         let mut tensors = vec![
-            matrix("token_embd.weight", 32, 16),
+            matrix("token_embd.weight", columns, 16),
             vector("output_norm.weight"),
             vector("blk.0.attn_norm.weight"),
             vector("blk.0.ffn_norm.weight"),
         ];
-        let of_layer = ["attn_q", "attn_k", "attn_v", "attn_output"].map(|name| (name, 32, 32));
-        let of_network = [("ffn_gate", 32, 64), ("ffn_up", 32, 64), ("ffn_down", 64, 32)];
+        let of_layer = ["attn_q", "attn_k", "attn_v", "attn_output"].map(|name| (name, columns, columns));
+        let of_network = [("ffn_gate", columns, inner), ("ffn_up", columns, inner), ("ffn_down", inner, columns)];
         let of_all = of_layer.into_iter().chain(of_network);
         tensors.extend(of_all.map(|(name, columns, rows)| matrix(&format!("blk.0.{name}.weight"), columns, rows)));
         let (mut placed, mut offset) = (Vec::new(), 0);
         for (name, sizes, code) in tensors {
             let elements: u64 = sizes.iter().product();
             placed.push((name, sizes, code, offset));
-            offset += if code == 8 { elements / 32 * 34 } else { elements * 4 };
+            let of = gguf::find(code).unwrap();
+            offset += elements / of.elements as u64 * of.bytes as u64;
             offset = offset.next_multiple_of(32);
         }
         let values = vec![
             ("general.architecture", [&8_u32.to_le_bytes()[..], &text("llama")].concat()),
-            ("llama.embedding_length", number(32)),
+            ("llama.embedding_length", number(width)),
             ("llama.block_count", number(1)),
             ("llama.attention.head_count", number(2)),
-            ("llama.feed_forward_length", number(64)),
+            ("llama.feed_forward_length", number(2 * width)),
             ("llama.context_length", number(64)),
         ];
         Self { version: 3, values, tensors: placed, data: offset as usize }
@@ -109,6 +117,17 @@ fn message(change: impl FnOnce(&mut File)) -> String {
 #[test]
 fn a_sound_file_becomes_a_program() {
     import(File::small().bytes()).unwrap();
+}
+
+#[test]
+fn a_file_in_each_form_becomes_a_program_and_a_file_that_is_cut_is_an_error() {
+    for format in gguf::all() {
+        let bytes = File::of(format, 256).bytes();
+        assert!(import(bytes.clone()).is_ok(), "{}", format.name);
+        for cut in [1, format.bytes, bytes.len() / 2] {
+            assert!(import(bytes[..bytes.len() - cut].to_vec()).is_err(), "{}", format.name);
+        }
+    }
 }
 
 #[test]
@@ -209,7 +228,7 @@ fn lists_of_more_entries_than_a_model_has_are_refused() {
 fn every_mistake_of_a_header_has_a_reason() {
     assert!(message(|file| file.version = 1).contains("version 1"));
     assert!(message(|file| file.version = 3_u32.swap_bytes()).contains("big-endian"));
-    assert!(message(|file| file.tensors[0].2 = 16).contains("IQ2_XXS"));
+    assert!(message(|file| file.tensors[0].2 = 15).contains("Q8_K"));
     assert!(message(|file| file.tensors[0].2 = 999).contains("unknown type 999"));
     assert!(message(|file| file.tensors[0].1 = vec![31, 16]).contains("blocks of 32"));
     assert!(message(|file| file.tensors[0].1 = vec![0, 16]).contains("sizes"));

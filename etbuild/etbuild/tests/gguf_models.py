@@ -22,7 +22,7 @@ from checkpoints import LLAMA3, SMALL, drawn, expected
 
 WIDE = SMALL | dict(hidden_size=256, intermediate_size=512, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2)
 FORMATS = ["F32", "F16", "BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ4_NL",
-           "IQ4_XS", "MXFP4"]
+           "IQ4_XS", "MXFP4", "NVFP4", "IQ1_S", "IQ1_M", "IQ2_XXS", "IQ2_XS", "IQ2_S", "IQ3_XXS", "IQ3_S", "TQ1_0", "TQ2_0"]
 LAYERS = ["sliding_attention", "full_attention"]
 YARN = dict(rope_type="yarn", rope_theta=10000.0, factor=4.0, original_max_position_embeddings=64)
 # The first context ends within the prompt.
@@ -212,7 +212,9 @@ def undone(arch, config, name, arrays):
 # The places of half-precision scales in a block, with their magnitude in units of the wanted one, and of bytes that are exponents.
 HALVES = {"Q4_0": {0: 0.1}, "Q4_1": {0: 0.1, 2: -0.8}, "Q5_0": {0: 0.06}, "Q5_1": {0: 0.06, 2: -0.9}, "Q8_0": {0: 0.014},
           "Q2_K": {80: 0.06, 82: 0.1}, "Q3_K": {108: 0.02}, "Q4_K": {0: 0.004, 2: 0.03}, "Q5_K": {0: 0.002, 2: 0.03},
-          "Q6_K": {208: 0.0006}, "IQ4_NL": {0: 0.013}, "IQ4_XS": {0: 0.0008}, "MXFP4": {}}
+          "Q6_K": {208: 0.0006}, "IQ4_NL": {0: 0.013}, "IQ4_XS": {0: 0.0008}, "MXFP4": {}, "NVFP4": {}, "IQ1_S": {0: 0.1},
+          "IQ1_M": {}, "IQ2_XXS": {0: 0.012}, "IQ2_XS": {0: 0.012}, "IQ2_S": {0: 0.012}, "IQ3_XXS": {0: 0.005}, "IQ3_S": {0: 0.004},
+          "TQ1_0": {52: 0.8}, "TQ2_0": {64: 0.8}}
 
 
 def blocks(random, form, shape, magnitude):
@@ -227,6 +229,14 @@ def blocks(random, form, shape, magnitude):
         made[::3, 1] |= 0x80  # Scales of either sign.
     if form == "MXFP4":
         made[:, 0] = 127 + numpy.round(numpy.log2(magnitude / 3)) + random.integers(-1, 2, count)
+    if form == "NVFP4":
+        made[:, :4] = random.integers(4, 13, (count, 4))
+    if form == "IQ1_M":
+        # The scale lies in the high bits of four numbers.
+        scales = (magnitude * 0.1 * random.uniform(0.5, 1.5, count)).astype(numpy.float16).view(numpy.uint16)
+        for part in range(4):
+            high = (scales >> (4 * part) & 15).astype(numpy.uint8) << 4
+            made[:, 49 + 2 * part] = made[:, 49 + 2 * part] & 15 | high
     return made.reshape(*shape[:-1], -1)
 
 

@@ -11,6 +11,7 @@ pub const FORMATS: &[Format] = &[
     Format { code: 20, name: "IQ4_NL", elements: GROUP, bytes: 18, kind: Kind::Groups(Grid::signed(8, GROUP), iq4_nl) },
     Format { code: 23, name: "IQ4_XS", elements: 256, bytes: 136, kind: Kind::Groups(Grid::signed(8, GROUP), iq4_xs) },
     Format { code: 39, name: "MXFP4", elements: GROUP, bytes: 17, kind: Kind::Groups(Grid::signed(8, GROUP), mxfp4) },
+    Format { code: 40, name: "NVFP4", elements: 64, bytes: 36, kind: Kind::Groups(Grid::signed(5, 16), nvfp4) },
 ];
 
 /// The integers of the codes of IQ4.
@@ -47,4 +48,15 @@ fn iq4_xs(block: &[u8], parts: &mut Split<'_>) {
 fn mxfp4(block: &[u8], parts: &mut Split<'_>) {
     parts.scales.fill(small_floats::power(byte(block, 0)) / 2.0);
     write(parts.integers, block.get(1..).unwrap_or_default(), small_floats::twice_e2m1);
+}
+
+/// Scales of groups of 16, numbers of 8 bits without a sign, and codes of 4-bit numbers.
+fn nvfp4(block: &[u8], parts: &mut Split<'_>) {
+    let groups = parts.integers.chunks_mut(16).zip(parts.scales.iter_mut());
+    for (group, (integers, scale)) in groups.enumerate() {
+        // What is not a number stands for 0, as in ggml.
+        let of_group = small_floats::e4m3(byte(block, group) & 127);
+        *scale = if of_group.is_nan() { 0.0 } else { of_group / 2.0 };
+        write(integers, block.get(4 + group * 8..12 + group * 8).unwrap_or_default(), small_floats::twice_e2m1);
+    }
 }

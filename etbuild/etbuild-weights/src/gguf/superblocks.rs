@@ -5,7 +5,7 @@ use super::{Format, Kind, byte, half};
 use crate::encoded::{Grid, Split};
 
 /// The elements of a block.
-const SIZE: usize = 256;
+pub const SIZE: usize = 256;
 
 pub const FORMATS: &[Format] = &[
     groups(10, "Q2_K", 84, Grid::with_offsets(2, 16), q2_k),
@@ -20,12 +20,12 @@ const fn groups(code: u32, name: &'static str, bytes: usize, grid: Grid, read: f
 }
 
 /// Writes the integers of a block.
-fn write(parts: &mut Split<'_>, integer: impl Fn(usize) -> i8) {
+pub fn write(parts: &mut Split<'_>, integer: impl Fn(usize) -> i8) {
     parts.integers.iter_mut().enumerate().for_each(|(index, place)| *place = integer(index));
 }
 
 /// Writes the scale and the offset of each group, where integers are less by `middle` than the stored ones, which the offset is for.
-fn write_scales(parts: &mut Split<'_>, middle: f32, of_group: impl Fn(usize) -> [f32; 2]) {
+pub fn write_scales(parts: &mut Split<'_>, middle: f32, of_group: impl Fn(usize) -> [f32; 2]) {
     for (group, (scale, offset)) in parts.scales.iter_mut().zip(parts.offsets.iter_mut()).enumerate() {
         let [of_scale, of_offset] = of_group(group);
         (*scale, *offset) = (of_scale, middle * of_scale + of_offset);
@@ -33,7 +33,7 @@ fn write_scales(parts: &mut Split<'_>, middle: f32, of_group: impl Fn(usize) -> 
 }
 
 /// Bits of an element of a plane: `width` bits for each element, where bytes of 32 elements hold the bits of several runs of 32.
-fn plane(block: &[u8], start: usize, width: usize, index: usize) -> u8 {
+pub fn plane(block: &[u8], start: usize, width: usize, index: usize) -> u8 {
     let per_byte = 8 / width;
     let (run, lane) = (index / 32, index % 32);
     let bits = byte(block, start + run / per_byte * 32 + lane) >> (run % per_byte * width);
