@@ -131,6 +131,18 @@ pub enum CheckpointError {
     /// A stack of matrices of something else than experts.
     #[error("`{0}` is a stack of quantized matrices, and only stacks of experts are read")]
     Stack(String),
+    /// A tensor of a class of torchao that is not known, or with a part that is not.
+    #[error("the tensor `{tensor}` is of torchao's class `{class}`{with}, which is not supported; supported: {known}")]
+    Class {
+        /// The tensor's name.
+        tensor: String,
+        /// The class.
+        class: String,
+        /// What of the class is not supported, in words.
+        with: String,
+        /// The known classes.
+        known: String,
+    },
     /// A tensor that two shards have.
     #[error("the tensor `{0}` is in two shards")]
     TensorTwice(String),

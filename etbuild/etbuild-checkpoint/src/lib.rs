@@ -13,6 +13,7 @@
 #![deny(clippy::iter_over_hash_type, reason = "the order of a hash map reaches no result")]
 
 mod adapter;
+mod class;
 mod config;
 mod constant;
 mod decoder;
@@ -135,6 +136,7 @@ impl Model {
                 let describe = if is_embedder { embedder::describe_embedder } else { describe };
                 let mut decoder = describe(config.bytes()).map_err(|error| vec![error])?;
                 let mut tensors = Tensors::open(shards)?;
+                quantized::assemble(&mut tensors).map_err(|error| vec![error])?;
                 if is_embedder {
                     tensors = embedder::named(&decoder, tensors).map_err(|error| vec![error])?;
                 }

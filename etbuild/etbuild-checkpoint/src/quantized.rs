@@ -9,6 +9,9 @@ mod fp8;
 mod gptq;
 mod mlx;
 mod mxfp4;
+mod place;
+mod tiles;
+mod torchao;
 
 use std::collections::BTreeSet;
 
@@ -18,6 +21,8 @@ use etbuild_weights::{Lanes, Tensor};
 use crate::config::Config;
 use crate::shards::Tensors;
 use crate::{CheckpointError, Decoder};
+
+pub use torchao::assemble;
 
 /// The key of the configuration.
 pub const KEY: &str = "quantization_config";
@@ -41,6 +46,7 @@ const METHODS: &[Method] = &[
     Method { name: "fp8", add: fp8::add, stores_integers: never },
     Method { name: "gptq", add: gptq::add, stores_integers: always },
     Method { name: "mxfp4", add: mxfp4::add, stores_integers: always },
+    Method { name: "torchao", add: torchao::add, stores_integers: torchao::stores_integers },
 ];
 
 /// MLX's, which has a key of its own and no name.

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use et_core::ScalarType;
 use et_module::safetensors::SafeTensors;
 use etbuild_ir::Buffer;
-use etbuild_torch::Elements;
+use etbuild_torch::{Contents, Elements};
 use etbuild_weights::{Encoded, Tensor};
 
 use crate::CheckpointError;
+use crate::class::Class;
 
 /// The name of the only file with weights of a checkpoint without shards.
 pub const SHARD: &str = "model.safetensors";
@@ -80,6 +81,7 @@ pub struct Tensors {
     tensors: BTreeMap<String, Tensor>,
     /// Tensors in forms of other tools, with the shapes.
     encoded: BTreeMap<String, (Vec<usize>, Encoded)>,
+    classes: BTreeMap<String, Class>,
     taken: BTreeSet<String>,
     /// The names in the files, of tensors with another name.
     names_in_files: BTreeMap<String, String>,
@@ -88,14 +90,19 @@ pub struct Tensors {
 impl Tensors {
     /// Reads the headers of all shards.
     pub fn open(shards: &BTreeMap<String, Arc<dyn Buffer>>) -> Result<Self, Vec<CheckpointError>> {
-        let (mut tensors, mut errors) = (BTreeMap::new(), Vec::new());
+        let (mut tensors, mut classes, mut errors) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
         for (name, shard) in shards {
-            match headed(name, shard) {
+            match headed(name, shard, &mut classes) {
                 Ok(found) => errors.extend(place(found, &mut tensors)),
                 Err(error) => errors.push(error),
             }
         }
-        if errors.is_empty() { Ok(Self { tensors, ..Self::default() }) } else { Err(errors) }
+        if errors.is_empty() { Ok(Self { tensors, classes, ..Self::default() }) } else { Err(errors) }
+    }
+
+    /// The classes of tensors that are stored in parts, by the names of the tensors in the files. None are left.
+    pub fn take_classes(&mut self) -> BTreeMap<String, Class> {
+        std::mem::take(&mut self.classes)
     }
 
     /// Adds a tensor.
@@ -115,10 +122,15 @@ impl Tensors {
     /// # Errors
     /// Two tensors of the same new name.
     pub fn renamed(self, rename: impl Fn(&str) -> String) -> Result<Self, CheckpointError> {
-        let mut renamed = Self { tensors: BTreeMap::new(), ..self };
+        let mut renamed = Self { tensors: BTreeMap::new(), encoded: BTreeMap::new(), ..self };
         for (name, tensor) in self.tensors {
             let new = rename(&name);
             renamed.add(new.clone(), tensor)?;
+            renamed.names_in_files.insert(new, name);
+        }
+        for (name, (shape, tensor)) in self.encoded {
+            let new = rename(&name);
+            renamed.add_encoded(new.clone(), shape, tensor)?;
             renamed.names_in_files.insert(new, name);
         }
         Ok(renamed)
@@ -248,16 +260,22 @@ fn find<'n, 't, T>(tensors: &'t BTreeMap<String, T>, name: &'n str) -> Option<(&
     tensors.get(name).map(|tensor| (name, tensor)).or_else(within)
 }
 
-/// The tensors of a shard by name.
-fn headed(name: &str, shard: &Arc<dyn Buffer>) -> Result<Vec<(String, Tensor)>, CheckpointError> {
+/// The tensors of a shard by name. The classes of tensors that the shard states are added to `classes`.
+fn headed(
+    name: &str,
+    shard: &Arc<dyn Buffer>,
+    classes: &mut BTreeMap<String, Class>,
+) -> Result<Vec<(String, Tensor)>, CheckpointError> {
     if name.ends_with(PICKLED) {
-        return pickled(name, shard);
+        return pickled(name, shard, classes);
     }
     let malformed = |error: et_module::safetensors::Error| CheckpointError::ShardMalformed {
         shard: name.to_owned(),
         reason: error.to_string(),
     };
     let file = SafeTensors::parse(shard.bytes()).map_err(malformed)?;
+    let stated = file.metadata.iter().filter_map(|(name, text)| Some((name.clone(), Class::of_header(text)?)));
+    classes.extend(stated);
     let first = shard.bytes().as_ptr().addr();
     let tensors = file.tensors.iter().map(|(name, view)| {
         let start = view.bytes.as_ptr().addr().saturating_sub(first);
@@ -268,9 +286,14 @@ fn headed(name: &str, shard: &Arc<dyn Buffer>) -> Result<Vec<(String, Tensor)>, 
 }
 
 /// The tensors of a file of `torch.save` by name. Strided tensors are gathered; others lie in the file.
-fn pickled(name: &str, shard: &Arc<dyn Buffer>) -> Result<Vec<(String, Tensor)>, CheckpointError> {
+fn pickled(
+    name: &str,
+    shard: &Arc<dyn Buffer>,
+    classes: &mut BTreeMap<String, Class>,
+) -> Result<Vec<(String, Tensor)>, CheckpointError> {
     let refused = |error| CheckpointError::ShardRefused { shard: name.to_owned(), error };
-    let tensors = etbuild_torch::read(shard.bytes()).map_err(refused)?;
+    let Contents { tensors, classes: found } = etbuild_torch::read(shard.bytes()).map_err(refused)?;
+    classes.extend(found.into_iter().map(|found| (found.tensor.clone(), Class::of_pickle(&found))));
     let tensors = tensors.into_iter().map(|tensor| {
         let etbuild_torch::Tensor { name, scalar_type, shape, elements } = tensor;
         let (shard, start): (Arc<dyn Buffer>, usize) = match elements {

@@ -9,6 +9,8 @@ use crate::{Decoder, Names};
 
 /// Endings of tensors of quantized checkpoints that are for kernels with fewer bits than the program's.
 const KERNELS: &[(&str, &str)] = &[
+    ("._weight_act_quant_scale", ACTIVATIONS),
+    ("._weight_act_quant_zero_point", ACTIVATIONS),
     (".activation_scale", ACTIVATIONS),
     (".input_scale", ACTIVATIONS),
     (".input_zero_point", ACTIVATIONS),

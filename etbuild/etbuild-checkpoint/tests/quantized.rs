@@ -12,8 +12,9 @@ use etbuild_weights::InMemory;
 /// A tensor: name, type, bytes of an element, and shape.
 type Tensor = (&'static str, &'static str, usize, Vec<usize>);
 
-fn shard(tensors: &[Tensor]) -> Vec<u8> {
-    let (mut entries, mut start) = (Vec::new(), 0);
+/// A file of tensors, whose header has texts of this map of JSON too.
+fn shard(tensors: &[Tensor], texts: &str) -> Vec<u8> {
+    let (mut entries, mut start) = (vec![format!("\"__metadata__\":{texts}")], 0);
     for (name, dtype, size, shape) in tensors {
         let end = start + shape.iter().product::<usize>() * size;
         entries
@@ -28,17 +29,25 @@ fn shard(tensors: &[Tensor]) -> Vec<u8> {
 
 /// A model with one quantized module.
 fn model(quantization: &str, tensors: &[Tensor]) -> Model {
+    model_with(quantization, tensors, "{}")
+}
+
+/// The same whose file has texts in its header.
+fn model_with(quantization: &str, tensors: &[Tensor], texts: &str) -> Model {
     let config = format!(
         r#"{{"architectures": ["LlamaForCausalLM"], "vocab_size": 8, "hidden_size": 32, "intermediate_size": 32,
             "num_hidden_layers": 1, "num_attention_heads": 2, "quantization_config": {quantization}}}"#
     );
-    let shards = BTreeMap::from([("model.safetensors".to_owned(), Arc::new(shard(tensors)) as Arc<dyn Buffer>)]);
+    let shards = BTreeMap::from([("model.safetensors".to_owned(), Arc::new(shard(tensors, texts)) as Arc<dyn Buffer>)]);
     Model::Folder { config: Arc::new(config.into_bytes()), more: BTreeMap::new(), shards }
 }
 
 /// The errors of a model with one quantized module.
 fn errors(quantization: &str, tensors: &[Tensor]) -> String {
-    let model = model(quantization, tensors);
+    errors_of(model(quantization, tensors))
+}
+
+fn errors_of(model: Model) -> String {
     let errors = import_checkpoint(&Checkpoint { model, adapter: None }, &support::small(), &InMemory).unwrap_err();
     errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
@@ -102,6 +111,96 @@ fn empty_and_odd_shapes_are_errors() {
     }
 }
 
+const TORCHAO: &str = r#"{"quant_method": "torchao", "quant_type": {"default": {"_type": "IntxWeightOnlyConfig"}}}"#;
+
+/// A header's text about the tensor of the module: class, and what the class states.
+fn class(name: &str, data: &str) -> String {
+    let text = format!(r#"{{"_type": "{name}", "_data": {data}, "_tensor_data_names": ["qdata", "scale"]}}"#);
+    format!(r#"{{"{MODULE}.weight": {text:?}, "tensor_names": "[]", "format": "pt"}}"#)
+}
+
+/// The parts of torchao's tensors: the integers, the scales, and the zero points.
+const PARTS: [&str; 3] = [
+    "model.layers.0.self_attn.q_proj._weight_qdata",
+    "model.layers.0.self_attn.q_proj._weight_scale",
+    "model.layers.0.self_attn.q_proj._weight_zero_point",
+];
+
+#[test]
+fn what_is_not_known_of_torchao_is_named() {
+    let parts = [(PARTS[0], "I8", 1, vec![32, 32]), (PARTS[1], "F32", 4, vec![32, 1])];
+    let said = |header: &str, parts: &[Tensor]| errors_of(model_with(TORCHAO, parts, header));
+    let of_class = said(&class("MXTensor", "{}"), &parts);
+    assert!(
+        of_class.contains(MODULE) && of_class.contains("`MXTensor`") && of_class.contains("Int8Tensor"),
+        "{of_class}"
+    );
+    let scaled = [&parts[..], &[("model.layers.0.self_attn.q_proj._weight_act_pre_scale", "F32", 4, vec![1])]].concat();
+    assert!(said(&class("Int8Tensor", "{}"), &scaled).contains("`Int8Tensor` with `act_pre_scale`, which"));
+    for integers in ["int9", "int0", "uint4"] {
+        let data = format!(r#"{{"target_dtype": {{"_type": "torch.dtype", "_data": "{integers}"}}}}"#);
+        let said = said(&class("IntxUnpackedToInt8Tensor", &data), &parts);
+        assert!(said.contains(integers) && said.contains("not supported"), "{said}");
+    }
+    assert!(said("{}", &parts).contains("does not state the class"));
+    let floats = r#"{"quant_method": "torchao", "quant_type": {"default": {"_type": "Float8WeightOnlyConfig",
+        "_data": {"weight_dtype": {"_type": "torch.dtype", "_data": "float8_e5m2"}}}}}"#;
+    assert!(errors(floats, &[]).contains("float8_e4m3fn"));
+}
+
+#[test]
+fn parts_of_torchao_that_do_not_fit_are_named() {
+    let int8 = |shape: &[usize]| (PARTS[0], "I8", 1, shape.to_vec());
+    let scales = |shape: &[usize]| (PARTS[1], "F32", 4, shape.to_vec());
+    let zeros = |shape: &[usize]| (PARTS[2], "I8", 1, shape.to_vec());
+    let cases: [(&str, &[Tensor], &str); 9] = [
+        ("Int8Tensor", &[int8(&[32, 32])], "_weight_scale` is missing"),
+        ("Int8Tensor", &[scales(&[32, 1])], "_weight_qdata` is missing"),
+        ("Int8Tensor", &[int8(&[2, 32, 32]), scales(&[2, 32, 1])], "is a stack"),
+        ("Int8Tensor", &[int8(&[32, 32]), scales(&[32, 5])], "shape [32, 5]"),
+        ("Int8Tensor", &[int8(&[32, 32]), scales(&[32, 1]), zeros(&[32, 2])], "shape [32, 2]"),
+        ("Int4Tensor", &[int8(&[32, 16]), scales(&[1, 32])], "_weight_zero_point` is missing"),
+        ("Int4Tensor", &[int8(&[32, 16]), scales(&[5, 32]), zeros(&[5, 32])], "shape [32, 16]"),
+        ("Float8Tensor", &[int8(&[32, 32]), scales(&[32, 1])], "elements of type int8"),
+        ("Int4TilePackedTo4dTensor", &[int8(&[32, 32]), scales(&[1, 32, 2])], "_weight_scale_and_zero` is missing"),
+    ];
+    for (name, parts, words) in cases {
+        let said = errors_of(model_with(TORCHAO, parts, &class(name, "{}")));
+        assert!(said.contains(words), "{name}, {words}: {said}");
+    }
+}
+
+#[test]
+fn odd_shapes_of_torchao_are_errors() {
+    let both = "model.layers.0.self_attn.q_proj._weight_scale_and_zero";
+    let names = ["Float8Tensor", "Int4Tensor", "Int8Tensor", "IntxUnpackedToInt8Tensor", "Int4TilePackedTo4dTensor"];
+    let shapes: [&[usize]; 9] = [
+        &[0, 1 << 60, 32, 1 << 60],
+        &[0, 32],
+        &[4, 0],
+        &[4],
+        &[],
+        &[1, 1, 1],
+        &[1, 1, 32, 0],
+        &[0, 1, 32, 4],
+        &[1, 1, 32, 4],
+    ];
+    let data = ["{}", "[]", r#"{"shape": [0, 0]}"#, r#"{"shape": [99999999999, 3]}"#, r#"{"target_dtype": 7}"#];
+    for (name, data) in names.into_iter().flat_map(|name| data.map(|data| (name, data))) {
+        for (shape, other) in shapes.into_iter().flat_map(|shape| shapes.map(|other| (shape, other))) {
+            let kind = if name == "Int4TilePackedTo4dTensor" { ("I32", 4) } else { ("U8", 1) };
+            let parts = [
+                (PARTS[0], kind.0, kind.1, shape.to_vec()),
+                (PARTS[1], "F32", 4, other.to_vec()),
+                (PARTS[2], "F32", 4, other.to_vec()),
+                (both, "BF16", 2, [other, &[2]].concat()),
+            ];
+            let said = errors_of(model_with(TORCHAO, &parts, &class(name, data)));
+            assert!(!said.is_empty(), "{name} {shape:?} {other:?} {data}");
+        }
+    }
+}
+
 #[test]
 fn a_description_that_is_no_json_is_malformed() {
     let state = ("model.layers.0.self_attn.q_proj.weight.quant_state.bitsandbytes__nf4", "U8", 1, vec![9]);
@@ -121,6 +220,19 @@ fn configurations_say_whether_weights_are_integers() {
         (r#"{"quant_method": "bitsandbytes", "load_in_4bit": true}"#, false),
         (r#"{"quant_method": "compressed-tensors", "format": "pack-quantized"}"#, true),
         (r#"{"quant_method": "compressed-tensors", "format": "float-quantized"}"#, false),
+        (r#"{"quant_method": "torchao", "quant_type": {"default": {"_type": "IntxWeightOnlyConfig"}}}"#, true),
+        (
+            r#"{"quant_method": "torchao", "quant_type": {"default": {"_type": "Float8WeightOnlyConfig", "_data": {}}}}"#,
+            false,
+        ),
+        (
+            r#"{"quant_method": "torchao", "quant_type": {"default": {"_type": "FqnToConfig", "_data": {"a":
+            {"_type": "Float8WeightOnlyConfig"}, "b": {"_type": "Int8WeightOnlyConfig"}}}}}"#,
+            true,
+        ),
+        (r#"{"quant_method": "torchao", "quant_type": "int4_weight_only"}"#, true),
+        (r#"{"quant_method": "torchao", "quant_type": "float8_weight_only"}"#, false),
+        (r#"{"quant_method": "torchao"}"#, false),
         (r#"{"quant_method": "unknown"}"#, false),
         ("7", false),
     ] {

@@ -62,6 +62,23 @@ pub enum Object<'p> {
     Storage(Storage<'p>),
     /// A tensor.
     Tensor(View<'p>),
+    /// A class or a function of torchao.
+    Class(&'p str),
+    /// An object beside tensors, whose attributes are left out.
+    Unread,
+    /// A tensor of a class.
+    Instance(Instance<'p>),
+}
+
+/// A tensor of a class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Instance<'p> {
+    /// The name of the class.
+    pub class: &'p str,
+    /// The shape.
+    pub sizes: Vec<i64>,
+    /// The attributes: a dictionary.
+    pub attributes: Id,
 }
 
 /// A machine over a pickle.
@@ -188,7 +205,10 @@ impl<'p> Machine<'p> {
     }
 
     /// Puts a global on the stack.
-    pub fn global(&mut self, module: &str, name: &str) -> Step {
+    pub fn global(&mut self, module: &'p str, name: &'p str) -> Step {
+        if globals::has_classes(module) {
+            return self.push(Object::Class(name));
+        }
         let refused = TorchError::Global { module: module.to_owned(), name: name.to_owned(), offset: self.position };
         self.push(Object::Global(globals::find(module, name).ok_or(refused)?))
     }

@@ -3,8 +3,8 @@
 //! Specification: the module `pickletools` of Python.
 
 use crate::TorchError;
-use crate::globals::Global;
-use crate::machine::{Id, Machine, Object, Step, Storage, View};
+use crate::globals::{E4M3, Global};
+use crate::machine::{Id, Instance, Machine, Object, Step, Storage, View};
 
 /// An operation.
 type Operation = fn(&mut Machine<'_>) -> Step;
@@ -13,7 +13,7 @@ type Operation = fn(&mut Machine<'_>) -> Step;
 const STOP: u8 = b'.';
 
 /// The operations by their bytes.
-const OPERATIONS: [(u8, Operation); 37] = [
+const OPERATIONS: [(u8, Operation); 38] = [
     (0x80, |machine| machine.take(1).map(drop)),
     (0x95, |machine| machine.take(8).map(drop)),
     (b'(', |machine| machine.mark()),
@@ -50,6 +50,7 @@ const OPERATIONS: [(u8, Operation); 37] = [
     (0x93, stacked_global),
     (b'Q', storage),
     (b'R', reduce),
+    (0x81, object),
     (b'b', build),
 ];
 
@@ -136,8 +137,8 @@ fn stacked_global(machine: &mut Machine<'_>) -> Step {
     let (name, module) = (machine.pop()?, machine.pop()?);
     match (machine.object(module), machine.object(name)) {
         (Object::Text(module), Object::Text(name)) => {
-            let (module, name) = ((*module).to_owned(), (*name).to_owned());
-            machine.global(&module, &name)
+            let (module, name) = (*module, *name);
+            machine.global(module, name)
         }
         _ => Err(machine.mistake("a global has no name")),
     }
@@ -169,7 +170,10 @@ fn reduce(machine: &mut Machine<'_>) -> Step {
             Some(Object::Dictionary(Vec::new()))
         }
         Object::Global(Global::Tensor) => view(machine, arguments).map(Object::Tensor),
-        Object::Global(Global::Parameter) => parameter(machine, arguments).map(Object::Tensor),
+        Object::Global(Global::TensorOfType) => view_of_type(machine, arguments).map(Object::Tensor),
+        Object::Global(Global::Parameter) => parameter(machine, arguments),
+        Object::Global(Global::Instance) => instance(machine, arguments).map(Object::Instance),
+        Object::Global(Global::Unread) | Object::Class(_) => Some(Object::Unread),
         _ => None,
     };
     let made = made.ok_or(machine.mistake("a call has other arguments than `torch.save` writes"))?;
@@ -180,26 +184,62 @@ fn reduce(machine: &mut Machine<'_>) -> Step {
 /// tensor that has one.
 fn view<'p>(machine: &Machine<'p>, arguments: Id) -> Option<View<'p>> {
     let [storage, offset, sizes, strides, more @ ..] = machine.sequence(arguments)? else { return None };
-    let Object::Storage(storage) = machine.object(*storage) else { return None };
-    let sizes = machine.wholes(*sizes)?.into_iter().map(usize::try_from).collect::<Result<Vec<usize>, _>>().ok()?;
-    let strides = machine.wholes(*strides)?;
-    let offset = machine.whole(*offset)?;
+    view_of(machine, [*storage, *offset, *sizes, *strides], more)
+}
+
+fn view_of<'p>(machine: &Machine<'p>, [storage, offset, sizes, strides]: [Id; 4], more: &[Id]) -> Option<View<'p>> {
+    let Object::Storage(storage) = machine.object(storage) else { return None };
+    let sizes = machine.wholes(sizes)?.into_iter().map(usize::try_from).collect::<Result<Vec<usize>, _>>().ok()?;
+    let strides = machine.wholes(strides)?;
+    let offset = machine.whole(offset)?;
     let has_bits = |bits: &Id| !matches!(machine.object(*bits), Object::Dictionary(bits) if bits.is_empty());
     let is_lazy = more.get(2..).is_some_and(|bits| bits.iter().any(has_bits));
     (sizes.len() == strides.len()).then_some(View { storage: *storage, offset, sizes, strides, is_lazy })
 }
 
-/// `_rebuild_parameter(tensor, requires_grad, hooks)`.
-fn parameter<'p>(machine: &Machine<'p>, arguments: Id) -> Option<View<'p>> {
-    let [tensor, ..] = machine.sequence(arguments)? else { return None };
-    if let Object::Tensor(view) = machine.object(*tensor) { Some(view.clone()) } else { None }
+/// `_rebuild_tensor_v3(storage, offset, sizes, strides, requires_grad, hooks, type)`, of bytes that are numbers of 8 bits.
+fn view_of_type<'p>(machine: &Machine<'p>, arguments: Id) -> Option<View<'p>> {
+    let [.., of_elements] = machine.sequence(arguments)? else { return None };
+    let is_known = *machine.object(*of_elements) == Object::Global(Global::Type(E4M3));
+    let [storage, offset, sizes, strides, _grad, _hooks, _type] = *machine.sequence(arguments)? else { return None };
+    view_of(machine, [storage, offset, sizes, strides], &[]).filter(|_| is_known)
 }
 
-/// `BUILD` gives an object attributes. The attributes of a dictionary, such as the versions of modules, are left out; any other object must have none.
+/// `_rebuild_parameter(tensor, requires_grad, hooks)`.
+fn parameter<'p>(machine: &Machine<'p>, arguments: Id) -> Option<Object<'p>> {
+    let [tensor, ..] = machine.sequence(arguments)? else { return None };
+    let is_tensor = |object: &&Object<'p>| matches!(object, Object::Tensor(_) | Object::Instance(_));
+    Some(machine.object(*tensor)).filter(is_tensor).cloned()
+}
+
+/// `_rebuild_from_type_v2(_rebuild_wrapper_subclass, class, (class, type, sizes, ..), attributes)`.
+fn instance<'p>(machine: &Machine<'p>, arguments: Id) -> Option<Instance<'p>> {
+    let &[made, class, of_made, attributes] = machine.sequence(arguments)? else { return None };
+    let [_class, _type, sizes, ..] = machine.sequence(of_made)? else { return None };
+    let sizes = machine.wholes(*sizes)?;
+    match (machine.object(made), machine.object(class), machine.object(attributes)) {
+        (Object::Global(Global::Wrapper), Object::Class(class), Object::Dictionary(_)) => {
+            Some(Instance { class, sizes, attributes })
+        }
+        _ => None,
+    }
+}
+
+/// An object of a class of torchao, with the arguments of `__new__`.
+fn object(machine: &mut Machine<'_>) -> Step {
+    let (_arguments, class) = (machine.pop()?, machine.pop()?);
+    match machine.object(class) {
+        Object::Class(_) => machine.push(Object::Unread),
+        _ => Err(machine.mistake("an object is of no class of torchao")),
+    }
+}
+
+/// `BUILD` gives an object attributes. The attributes of a dictionary, such as the versions of modules, and of objects beside tensors are left out;
+/// any other object must have none.
 fn build(machine: &mut Machine<'_>) -> Result<(), TorchError> {
     machine.pop()?;
     match machine.object(machine.top()?) {
-        Object::Dictionary(_) => Ok(()),
+        Object::Dictionary(_) | Object::Unread => Ok(()),
         _ => Err(machine.mistake("an object has attributes")),
     }
 }

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use et_core::ScalarType;
 
 use crate::archive::{Member, members};
+use crate::globals::Global;
 use crate::layout::{gather, is_row_major};
-use crate::machine::{Id, Machine, Object, View};
+use crate::machine::{Id, Instance, Machine, Object, View};
 use crate::{TorchError, opcodes};
 
 /// Gathered elements may take this many times the size of the file.
@@ -37,11 +38,37 @@ pub struct Tensor {
     pub elements: Elements,
 }
 
+/// A tensor of a class of torchao.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Class {
+    /// The key in the dictionary.
+    pub tensor: String,
+    /// The name of the class.
+    pub name: String,
+    /// The shape.
+    pub shape: Vec<i64>,
+    /// The type of the integers, where the tensor states one.
+    pub integers: Option<&'static str>,
+}
+
+/// The contents of a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Contents {
+    /// The tensors. Those that are parts of a tensor of a class have the names that torchao gives parts in other files: the part `scale` of
+    /// `module.weight` is `module._weight_scale`.
+    pub tensors: Vec<Tensor>,
+    /// The tensors of classes.
+    pub classes: Vec<Class>,
+}
+
+/// The attribute with the type of integers.
+const INTEGERS: &str = "target_dtype";
+
 /// The tensors of a file with a dictionary, in the order of the dictionary.
 ///
 /// # Errors
 /// Files of other forms; compressed members; pickles with anything but tensors; elements outside their storage.
-pub fn read(bytes: &[u8]) -> Result<Vec<Tensor>, TorchError> {
+pub fn read(bytes: &[u8]) -> Result<Contents, TorchError> {
     if bytes.starts_with(LEGACY) {
         return Err(TorchError::Legacy);
     }
@@ -55,16 +82,65 @@ pub fn read(bytes: &[u8]) -> Result<Vec<Tensor>, TorchError> {
     let Object::Dictionary(entries) = machine.object(made) else {
         return Err(TorchError::Unnamed("the object is no dictionary"));
     };
-    let (mut tensors, mut names, mut gathered) = (Vec::new(), BTreeSet::new(), 0);
+    let (mut contents, mut names, mut gathered) = (Contents::default(), BTreeSet::new(), 0);
     for (key, value) in entries {
         let Object::Text(name) = machine.object(*key) else { return Err(TorchError::Unnamed("a key is no text")) };
-        let Object::Tensor(view) = machine.object(*value) else { return Err(no_tensor(&machine, name, entries)) };
         if !names.insert(*name) {
             return Err(entry(name, "occurs twice"));
         }
-        tensors.push(file.tensor(name, view, &mut gathered)?);
+        match machine.object(*value) {
+            Object::Tensor(view) => contents.tensors.push(file.tensor(name, view, &mut gathered)?),
+            Object::Instance(instance) => {
+                for (part, view) in parts(&machine, name, instance)? {
+                    contents.tensors.push(file.tensor(&part, view, &mut gathered)?);
+                }
+                contents.classes.push(class(&machine, name, instance));
+            }
+            _ => return Err(no_tensor(&machine, name, entries)),
+        }
     }
-    Ok(tensors)
+    Ok(contents)
+}
+
+/// The attributes of a tensor of a class by name.
+fn attributes<'m, 'p>(
+    machine: &'m Machine<'p>,
+    instance: &Instance<'p>,
+) -> impl Iterator<Item = (&'p str, &'m Object<'p>)> {
+    let entries = match machine.object(instance.attributes) {
+        Object::Dictionary(entries) => entries.as_slice(),
+        _ => &[],
+    };
+    entries.iter().filter_map(|(key, value)| match machine.object(*key) {
+        Object::Text(name) => Some((*name, machine.object(*value))),
+        _ => None,
+    })
+}
+
+/// The parts of a tensor of a class, with their names.
+fn parts<'m, 'p>(
+    machine: &'m Machine<'p>,
+    name: &str,
+    instance: &Instance<'p>,
+) -> Result<Vec<(String, &'m View<'p>)>, TorchError> {
+    let (module, ending) = name.rsplit_once('.').ok_or_else(|| entry(name, "is of a class, and of no module"))?;
+    let mut parts = Vec::new();
+    for (attribute, object) in attributes(machine, instance) {
+        match object {
+            Object::Tensor(view) => parts.push((format!("{module}._{ending}_{attribute}"), view)),
+            Object::Instance(_) => return Err(entry(name, "is of a class whose parts are of classes")),
+            _ => {}
+        }
+    }
+    Ok(parts)
+}
+
+fn class<'p>(machine: &Machine<'p>, name: &str, instance: &Instance<'p>) -> Class {
+    let integers = attributes(machine, instance).find_map(|(attribute, object)| match object {
+        Object::Global(Global::Type(name)) if attribute == INTEGERS => Some(*name),
+        _ => None,
+    });
+    Class { tensor: name.to_owned(), name: instance.class.to_owned(), shape: instance.sizes.clone(), integers }
 }
 
 /// The mistake of an entry that is no tensor, where other entries are, or have tensors as entries.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use et_core::ScalarType;
-use etbuild_torch::{Elements, Remedy, Tensor, read};
+use etbuild_torch::{Class, Elements, Remedy, Tensor, read};
 
 fn file(name: &str) -> Vec<u8> {
     fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)).unwrap()
@@ -12,7 +12,7 @@ fn file(name: &str) -> Vec<u8> {
 
 /// The tensor of a name, with the bytes.
 fn tensor(file: &[u8], name: &str) -> (Tensor, Vec<u8>) {
-    let tensor = read(file).unwrap().into_iter().find(|tensor| tensor.name == name).unwrap();
+    let tensor = read(file).unwrap().tensors.into_iter().find(|tensor| tensor.name == name).unwrap();
     let length = tensor.shape.iter().product::<usize>() * tensor.scalar_type.size();
     let bytes = match &tensor.elements {
         Elements::InPlace(start) => file[*start..start + length].to_vec(),
@@ -27,7 +27,7 @@ fn floats(bytes: &[u8]) -> Vec<f32> {
 
 #[test]
 fn tensors_have_their_names_types_and_shapes() {
-    let found = read(&file("tensors.bin")).unwrap();
+    let found = read(&file("tensors.bin")).unwrap().tensors;
     let found: Vec<_> =
         found.iter().map(|tensor| (tensor.name.as_str(), tensor.scalar_type, &tensor.shape[..])).collect();
     let expected: [(&str, ScalarType, &[usize]); 10] = [
@@ -130,7 +130,7 @@ fn elements_outside_their_storage_are_refused() {
 
 #[test]
 fn damaged_files_are_an_error_or_other_tensors() {
-    for name in ["tensors.bin", "protocol4.bin", "model.bin", "legacy.bin"] {
+    for name in ["tensors.bin", "protocol4.bin", "model.bin", "legacy.bin", "torchao.bin"] {
         let file = file(name);
         for length in 0..file.len() {
             read(&file[..length]).unwrap_err();
@@ -169,4 +169,50 @@ fn tensors_in_a_dictionary_below_can_be_written_alone() {
     let error = read(&file("nested.bin")).unwrap_err();
     assert!(error.to_string().contains("`state_dict` is no tensor"), "{error}");
     assert_eq!(error.remedy(), Remedy::Tensors);
+}
+
+#[test]
+fn tensors_of_classes_are_parts_with_names() {
+    let contents = read(&file("torchao.bin")).unwrap();
+    let part = |tensor: &Tensor| (tensor.name.clone(), tensor.scalar_type, tensor.shape.clone());
+    let expected = [
+        ("0._weight_qdata", ScalarType::Char, [8, 32]),
+        ("0._weight_scale", ScalarType::Float, [8, 1]),
+        ("0._weight_zero_point", ScalarType::Char, [8, 1]),
+        ("1._weight_qdata", ScalarType::Char, [8, 32]),
+        ("1._weight_scale", ScalarType::Float, [8, 2]),
+        ("1._weight_zero_point", ScalarType::Char, [8, 2]),
+        ("2._weight_qdata", ScalarType::Byte, [8, 32]),
+        ("2._weight_scale", ScalarType::Float, [8, 1]),
+    ];
+    let expected = expected.map(|(name, scalar_type, shape)| (name.to_owned(), scalar_type, shape.to_vec()));
+    assert_eq!(contents.tensors.iter().map(part).collect::<Vec<_>>(), expected);
+    let class = |tensor: &str, name: &str, integers| {
+        let (tensor, name) = (tensor.to_owned(), name.to_owned());
+        Class { tensor, name, shape: vec![8, 32], integers }
+    };
+    let expected = [
+        class("0.weight", "Int8Tensor", None),
+        class("1.weight", "IntxUnpackedToInt8Tensor", Some("int4")),
+        class("2.weight", "Float8Tensor", None),
+    ];
+    assert_eq!(contents.classes, expected);
+}
+
+#[test]
+fn a_class_outside_torchao_is_refused_by_name() {
+    let mut hostile = file("torchao.bin");
+    let name = b"ctorchao.quantization\nInt8Tensor\n";
+    let place = place(&hostile, name);
+    hostile[place..place + 8].copy_from_slice(b"ctorches");
+    let error = read(&hostile).unwrap_err();
+    assert!(error.to_string().contains("`torches.quantization.Int8Tensor`"), "{error}");
+}
+
+#[test]
+fn numbers_of_another_type_of_8_bits_are_refused() {
+    let mut other = file("torchao.bin");
+    let place = place(&other, b"float8_e4m3fn");
+    other[place..place + 13].copy_from_slice(b"float8_e5m2xx");
+    assert!(read(&other).unwrap_err().to_string().contains("float8_e5m2xx"));
 }

@@ -16,8 +16,20 @@ pub enum Packing {
     Rows,
     /// Words `[rows, columns * bits / 32]`, the lowest bits first; an integer may lie in two words (MLX).
     Stream,
-    /// A signed byte for each element, `[rows, columns]`.
+    /// A signed byte for each element, `[rows, columns]`, of which the lowest bits count.
     Bytes,
+    /// Signed integers of 4 bits, `[rows, columns / 2]` bytes, the low half first (torchao).
+    Nibbles,
+    /// Words `[rows / 8, columns / (32 * words), 32, words]` of 4-bit integers in the order of a GPU's matrix instruction for 8 rows and 16
+    /// columns, with the second size and the last (tinygemm).
+    Tiles([usize; 2]),
+}
+
+impl Packing {
+    /// Whether stored integers are signed; others are from 0 on.
+    const fn is_signed(self) -> bool {
+        matches!(self, Self::Bytes | Self::Nibbles)
+    }
 }
 
 /// The zero points `[groups, rows]`, or the biases in their place.
@@ -31,8 +43,12 @@ pub enum Zeros {
     InTurns(Lanes),
     /// Words `[rows / lanes, groups]`, the lowest bits first.
     ByRow(Lanes),
+    /// Signed bytes `[rows, groups]`.
+    Bytes(Lanes),
     /// No zero points: numbers `[rows, groups]` that are added to the products of integers and scales (MLX).
     Biases(Lanes),
+    /// The same, `[groups, rows]`.
+    BiasesByGroup(Lanes),
 }
 
 /// A matrix.
@@ -91,6 +107,17 @@ impl Affine {
         ((low | high << 32) >> (bit % 32) & ((1 << self.bits) - 1)) as i32
     }
 
+    /// The signed integer in the lowest bits of a byte.
+    const fn signed(&self, byte: u8) -> i32 {
+        let unused = 8_usize.saturating_sub(self.bits);
+        ((byte << unused).cast_signed() >> unused) as i32
+    }
+
+    /// The stored integer in the middle of the range.
+    const fn middle(&self) -> i32 {
+        if self.packing.is_signed() { 0 } else { 1 << (self.bits - 1) }
+    }
+
     fn turn(&self, place: usize) -> usize {
         if self.lanes() == TURNS.len() { TURNS.get(place).copied().unwrap_or(0) } else { place }
     }
@@ -105,8 +132,23 @@ impl Affine {
             }
             Packing::Rows => self.lane(&self.integers, row * columns.div_ceil(lanes) + column / lanes, column % lanes),
             Packing::Stream => self.of_stream((row * columns + column) * self.bits),
-            Packing::Bytes => i32::from(self.integers.byte(row * columns + column).cast_signed()),
+            Packing::Tiles(sizes) => self.of_tiles(sizes, row, column),
+            Packing::Bytes => self.signed(self.integers.byte(row * columns + column)),
+            Packing::Nibbles => {
+                let half = column % 2 * 4;
+                self.signed(self.integers.byte(row * columns.div_ceil(2) + column / 2) >> half)
+            }
         }
+    }
+
+    /// The integer of a word of two tiles beside each other: a word has a pair of neighbours, and the pair 8 columns on, of each.
+    fn of_tiles(&self, [across, words]: [usize; 2], row: usize, column: usize) -> i32 {
+        let (tile, within) = (column / 16, column % 16);
+        let (outer, inner) = (tile / (2 * words.max(1)), tile % (2 * words.max(1)));
+        let thread = row % 8 * 4 + within % 8 / 2;
+        let word = ((row / 8 * across + outer) * 32 + thread) * words + inner / 2;
+        let lane = within % 2 * 4 + inner % 2 * 2 + within / 8;
+        self.lane(&self.integers, word, lane)
     }
 
     fn zero(&self, row: usize, group: usize) -> i32 {
@@ -116,13 +158,18 @@ impl Affine {
             Zeros::Packed(zeros, more) => self.lane(zeros, group * words + row / lanes, row % lanes) + more,
             Zeros::InTurns(zeros) => self.lane(zeros, group * words + row / lanes, self.turn(row % lanes)),
             Zeros::ByRow(zeros) => self.lane(zeros, row / lanes * self.count() + group, row % lanes),
-            Zeros::Biases(_) => 0,
+            Zeros::Bytes(zeros) => zeros.byte(row * self.count() + group).cast_signed().into(),
+            Zeros::Biases(_) | Zeros::BiasesByGroup(_) => 0,
         }
     }
 
     /// What is added to the products of a group.
     fn bias(&self, row: usize, group: usize) -> f32 {
-        if let Zeros::Biases(biases) = &self.zeros { biases.real(row * self.count() + group) } else { 0.0 }
+        match &self.zeros {
+            Zeros::Biases(biases) => biases.real(row * self.count() + group),
+            Zeros::BiasesByGroup(biases) => biases.real(group * self.rows() + row),
+            _ => 0.0,
+        }
     }
 
     fn scale(&self, row: usize, group: usize) -> f32 {
@@ -143,26 +190,22 @@ impl Affine {
         let all = |row: usize| (0..self.count()).all(|group| self.zero(row, group) == first);
         match self.zeros {
             Zeros::Same(zero) => Some(zero),
-            Zeros::Biases(_) => None,
+            Zeros::Biases(_) | Zeros::BiasesByGroup(_) => None,
             _ => (0..self.rows()).all(all).then_some(first),
         }
     }
 
-    /// The matrix, with groups where those fit a GEMM: of neighbours, and symmetric, of up to 4 bits or with biases. Biases, and zero points
-    /// other than 8, become offsets.
+    /// The matrix, with groups where those fit a GEMM: of neighbours. Biases, and zero points other than the middle of the range, become offsets.
     pub fn encoded(self) -> Encoded {
         let (columns, group) = (self.columns(), self.sizes[2].max(1));
         let is_whole = self.groups.is_none() && columns % group == 0;
-        let has_biases = matches!(self.zeros, Zeros::Biases(_));
-        let grid = match (self.bits, self.common_zero()) {
-            (bits, None) if has_biases => Some(Grid::with_offsets(bits as u32, group)),
-            (4, Some(8)) => Some(Grid::signed(4, group)),
-            (4, _) => Some(Grid::with_offsets(4, group)),
-            (8, Some(0)) if self.packing == Packing::Bytes => Some(Grid::signed(8, group)),
-            (8, Some(128)) if self.packing != Packing::Bytes => Some(Grid::signed(8, group)),
-            _ => None,
+        let bits = self.bits as u32;
+        let grid = if self.common_zero() == Some(self.middle()) {
+            Grid::signed(bits, group)
+        } else {
+            Grid::with_offsets(bits, group)
         };
-        Encoded { form: Arc::new(WithGrid { grid: grid.filter(|_| is_whole), matrix: self }), columns }
+        Encoded { form: Arc::new(WithGrid { grid: is_whole.then_some(grid), matrix: self }), columns }
     }
 }
 
@@ -184,7 +227,11 @@ impl Form for WithGrid {
             Zeros::Packed(zeros, more) => format!("packed {} {more}", zeros.digest()),
             Zeros::InTurns(zeros) => format!("in turns {}", zeros.digest()),
             Zeros::ByRow(zeros) => format!("by row {}", zeros.digest()),
+            Zeros::Bytes(zeros) => format!("bytes {}", zeros.digest()),
             Zeros::Biases(biases) => format!("biases {} {}", biases.digest(), biases.0.scalar_type.name()),
+            Zeros::BiasesByGroup(biases) => {
+                format!("biases by group {} {}", biases.digest(), biases.0.scalar_type.name())
+            }
         };
         let groups = groups.as_ref().map(Lanes::digest);
         let (integers, types) = (integers.digest(), scales.0.scalar_type.name());
@@ -214,11 +261,8 @@ impl Form for WithGrid {
 
     fn split(&self, first: usize, parts: &mut Split<'_>) {
         let (matrix, groups) = (&self.matrix, self.matrix.count());
-        // What the integers are less than the stored ones: half of their range, or a zero point that all groups have.
-        let middle = match self.grid {
-            Some(Grid { has_offsets: true, .. }) => 1 << (matrix.bits - 1),
-            _ => matrix.zero(0, 0),
-        };
+        // What the integers are less than the stored ones.
+        let middle = matrix.middle();
         for (row, integers) in (first..).zip(parts.integers.chunks_exact_mut(matrix.columns().max(1))) {
             for (column, integer) in integers.iter_mut().enumerate() {
                 *integer = i8::try_from(matrix.integer(row, column) - middle).unwrap_or(0);

@@ -1,6 +1,6 @@
 //! Checkpoints in GGUF, and quantized ones: logits equal those of transformers with the numbers that the files store, for every model that
-//! `gguf_models.py` and `quantized_models.py` list, on the portable kernels and on the CPU backend. Needs `ETBUILD_TEST_PYTHON`, a Python with
-//! torch, transformers and gguf; without it these tests fail, unless `ETBUILD_SKIP_PYTHON=1` skips them.
+//! `gguf_models.py`, `quantized_models.py` and `torchao_models.py` list, on the portable kernels and on the CPU backend. Needs
+//! `ETBUILD_TEST_PYTHON`, a Python with torch, torchao, transformers and gguf; without it these tests fail, unless `ETBUILD_SKIP_PYTHON=1` skips them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -35,6 +35,14 @@ fn gguf() -> Option<Vec<PathBuf>> {
 fn quantized() -> Option<Vec<PathBuf>> {
     static FOLDER: OnceLock<Option<TempDir>> = OnceLock::new();
     let made = FOLDER.get_or_init(|| support::python::written_by("quantized_models.py", "torch and transformers", &[]));
+    made.as_ref().map(models)
+}
+
+/// Checkpoints that torchao quantized, written once; `None` without a Python.
+fn torchao() -> Option<Vec<PathBuf>> {
+    static FOLDER: OnceLock<Option<TempDir>> = OnceLock::new();
+    let packages = "torch, torchao and transformers";
+    let made = FOLDER.get_or_init(|| support::python::written_by("torchao_models.py", packages, &[]));
     made.as_ref().map(models)
 }
 
@@ -92,6 +100,13 @@ fn gguf_files_give_the_logits_of_their_stored_numbers() {
 #[test]
 fn quantized_checkpoints_give_the_logits_of_their_stored_numbers() {
     let Some(models) = quantized() else { return };
+    let wrong = mistakes(models);
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn checkpoints_of_torchao_give_the_logits_of_their_stored_numbers() {
+    let Some(models) = torchao() else { return };
     let wrong = mistakes(models);
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
@@ -165,9 +180,9 @@ const ROUTED: [&str; 4] = ["deepseek3", "gpt-oss", "qwen2moe", "qwen3moe-q5_1"];
 
 #[test]
 fn a_plain_recipe_multiplies_stored_integers_by_int8_activations() {
-    let (Some(files), Some(folders)) = (gguf(), quantized()) else { return };
+    let (Some(files), Some(folders), Some(more)) = (gguf(), quantized(), torchao()) else { return };
     let (place, mut wrong) = (Place::cold(), BTreeMap::new());
-    for model in files.into_iter().chain(folders) {
+    for model in [files, folders, more].concat() {
         let name = model.file_name().unwrap().to_str().unwrap().to_owned();
         let change = change(&model, &place, &["partition=[cpu]"]);
         // Logits have magnitudes up to 12. Measured: 0.974 and 0.60, for random routers and random zero points, which give weights a mean

@@ -145,6 +145,7 @@ METHODS = {
     "gptq-zeros": (lambda matrix: gptq(matrix, symmetric=False), dict(quant_method="gptq", bits=4, group_size=32)),
     "gptq-order": (lambda matrix: gptq(matrix, order=True), dict(quant_method="gptq", bits=4, group_size=32, desc_act=True)),
     "gptq-8": (lambda matrix: gptq(matrix, bits=8, more=0), dict(quant_method="gptq", bits=8, checkpoint_format="gptq_v2")),
+    "gptq-8-zeros": (lambda matrix: gptq(matrix, bits=8, symmetric=False), dict(quant_method="gptq", bits=8, group_size=32)),
     "awq": (awq, dict(quant_method="awq", bits=4, group_size=32, zero_point=True, version="gemm")),
     "awq-symmetric": (lambda matrix: awq(matrix, True), dict(quant_method="awq", bits=4, group_size=32, version="gemm")),
     "packed": (packed, compressed("pack-quantized", 4)),

@@ -64,6 +64,7 @@ fn checkpoint_code(error: &CheckpointError) -> Code {
         | CheckpointError::PoolingOfDecoder(_)
         | CheckpointError::EncoderOption(_)
         | CheckpointError::Stack(_)
+        | CheckpointError::Class { .. }
         | CheckpointError::Unsupported { .. } => Code::ModelUnsupported,
         CheckpointError::ProcessorMissing | CheckpointError::FeatureExtractorMissing => Code::ModelMalformed,
         CheckpointError::FileMissing(_) => Code::FileMissing,
