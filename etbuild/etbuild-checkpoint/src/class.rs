@@ -29,6 +29,6 @@ impl Class {
     pub fn of_pickle(stated: &etbuild_torch::Class) -> Self {
         let sizes: Result<Vec<usize>, _> = stated.shape.iter().map(|size| usize::try_from(*size)).collect();
         let shape = sizes.ok().and_then(|sizes| sizes.try_into().ok());
-        Self { name: stated.name.clone(), integers: stated.integers.map(str::to_owned), shape }
+        Self { name: stated.name.clone(), integers: stated.integers.clone(), shape }
     }
 }

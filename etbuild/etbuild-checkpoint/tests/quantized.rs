@@ -126,6 +126,9 @@ const PARTS: [&str; 3] = [
     "model.layers.0.self_attn.q_proj._weight_zero_point",
 ];
 
+/// The same of older classes.
+const OLDER: [&str; 3] = ["model.layers.0.self_attn.q_proj._weight_int_data", PARTS[1], PARTS[2]];
+
 #[test]
 fn what_is_not_known_of_torchao_is_named() {
     let parts = [(PARTS[0], "I8", 1, vec![32, 32]), (PARTS[1], "F32", 4, vec![32, 1])];
@@ -137,6 +140,9 @@ fn what_is_not_known_of_torchao_is_named() {
     );
     let scaled = [&parts[..], &[("model.layers.0.self_attn.q_proj._weight_act_pre_scale", "F32", 4, vec![1])]].concat();
     assert!(said(&class("Int8Tensor", "{}"), &scaled).contains("`Int8Tensor` with `act_pre_scale`, which"));
+    let of_numbers =
+        [(OLDER[0], "I8", 1, vec![32, 32]), (OLDER[1], "F32", 4, vec![32]), (OLDER[2], "F32", 4, vec![32])];
+    assert!(said(&class("PlainAQTTensorImpl", "{}"), &of_numbers).contains("with numbers as zero points"));
     for integers in ["int9", "int0", "uint4"] {
         let data = format!(r#"{{"target_dtype": {{"_type": "torch.dtype", "_data": "{integers}"}}}}"#);
         let said = said(&class("IntxUnpackedToInt8Tensor", &data), &parts);
@@ -173,7 +179,14 @@ fn parts_of_torchao_that_do_not_fit_are_named() {
 #[test]
 fn odd_shapes_of_torchao_are_errors() {
     let both = "model.layers.0.self_attn.q_proj._weight_scale_and_zero";
-    let names = ["Float8Tensor", "Int4Tensor", "Int8Tensor", "IntxUnpackedToInt8Tensor", "Int4TilePackedTo4dTensor"];
+    let names = [
+        "PlainAQTTensorImpl",
+        "Float8Tensor",
+        "Int4Tensor",
+        "Int8Tensor",
+        "IntxUnpackedToInt8Tensor",
+        "Int4TilePackedTo4dTensor",
+    ];
     let shapes: [&[usize]; 9] = [
         &[0, 1 << 60, 32, 1 << 60],
         &[0, 32],
@@ -193,6 +206,7 @@ fn odd_shapes_of_torchao_are_errors() {
                 (PARTS[0], kind.0, kind.1, shape.to_vec()),
                 (PARTS[1], "F32", 4, other.to_vec()),
                 (PARTS[2], "F32", 4, other.to_vec()),
+                (OLDER[0], "I8", 1, shape.to_vec()),
                 (both, "BF16", 2, [other, &[2]].concat()),
             ];
             let said = errors_of(model_with(TORCHAO, &parts, &class(name, data)));

@@ -6,6 +6,7 @@
 mod archive;
 mod error;
 mod globals;
+mod instances;
 mod layout;
 mod machine;
 mod opcodes;
@@ -14,6 +15,7 @@ mod tensors;
 
 pub use archive::{Member, members};
 pub use error::TorchError;
+pub use instances::Class;
 pub use layout::gather;
 pub use remedy::Remedy;
-pub use tensors::{Class, Contents, Elements, Tensor, read};
+pub use tensors::{Contents, Elements, Tensor, read};

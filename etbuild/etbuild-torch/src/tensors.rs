@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use et_core::ScalarType;
 
 use crate::archive::{Member, members};
-use crate::globals::Global;
+use crate::instances::{self, Class};
 use crate::layout::{gather, is_row_major};
-use crate::machine::{Id, Instance, Machine, Object, View};
+use crate::machine::{Id, Machine, Object, View};
 use crate::{TorchError, opcodes};
 
 /// Gathered elements may take this many times the size of the file.
@@ -38,19 +38,6 @@ pub struct Tensor {
     pub elements: Elements,
 }
 
-/// A tensor of a class of torchao.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Class {
-    /// The key in the dictionary.
-    pub tensor: String,
-    /// The name of the class.
-    pub name: String,
-    /// The shape.
-    pub shape: Vec<i64>,
-    /// The type of the integers, where the tensor states one.
-    pub integers: Option<&'static str>,
-}
-
 /// The contents of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contents {
@@ -60,9 +47,6 @@ pub struct Contents {
     /// The tensors of classes.
     pub classes: Vec<Class>,
 }
-
-/// The attribute with the type of integers.
-const INTEGERS: &str = "target_dtype";
 
 /// The tensors of a file with a dictionary, in the order of the dictionary.
 ///
@@ -91,56 +75,16 @@ pub fn read(bytes: &[u8]) -> Result<Contents, TorchError> {
         match machine.object(*value) {
             Object::Tensor(view) => contents.tensors.push(file.tensor(name, view, &mut gathered)?),
             Object::Instance(instance) => {
-                for (part, view) in parts(&machine, name, instance)? {
+                let (class, parts) = instances::read(&machine, name, instance).map_err(|reason| entry(name, reason))?;
+                for (part, view) in parts {
                     contents.tensors.push(file.tensor(&part, view, &mut gathered)?);
                 }
-                contents.classes.push(class(&machine, name, instance));
+                contents.classes.push(class);
             }
             _ => return Err(no_tensor(&machine, name, entries)),
         }
     }
     Ok(contents)
-}
-
-/// The attributes of a tensor of a class by name.
-fn attributes<'m, 'p>(
-    machine: &'m Machine<'p>,
-    instance: &Instance<'p>,
-) -> impl Iterator<Item = (&'p str, &'m Object<'p>)> {
-    let entries = match machine.object(instance.attributes) {
-        Object::Dictionary(entries) => entries.as_slice(),
-        _ => &[],
-    };
-    entries.iter().filter_map(|(key, value)| match machine.object(*key) {
-        Object::Text(name) => Some((*name, machine.object(*value))),
-        _ => None,
-    })
-}
-
-/// The parts of a tensor of a class, with their names.
-fn parts<'m, 'p>(
-    machine: &'m Machine<'p>,
-    name: &str,
-    instance: &Instance<'p>,
-) -> Result<Vec<(String, &'m View<'p>)>, TorchError> {
-    let (module, ending) = name.rsplit_once('.').ok_or_else(|| entry(name, "is of a class, and of no module"))?;
-    let mut parts = Vec::new();
-    for (attribute, object) in attributes(machine, instance) {
-        match object {
-            Object::Tensor(view) => parts.push((format!("{module}._{ending}_{attribute}"), view)),
-            Object::Instance(_) => return Err(entry(name, "is of a class whose parts are of classes")),
-            _ => {}
-        }
-    }
-    Ok(parts)
-}
-
-fn class<'p>(machine: &Machine<'p>, name: &str, instance: &Instance<'p>) -> Class {
-    let integers = attributes(machine, instance).find_map(|(attribute, object)| match object {
-        Object::Global(Global::Type(name)) if attribute == INTEGERS => Some(*name),
-        _ => None,
-    });
-    Class { tensor: name.to_owned(), name: instance.class.to_owned(), shape: instance.sizes.clone(), integers }
 }
 
 /// The mistake of an entry that is no tensor, where other entries are, or have tensors as entries.

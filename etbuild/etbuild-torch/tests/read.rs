@@ -130,7 +130,7 @@ fn elements_outside_their_storage_are_refused() {
 
 #[test]
 fn damaged_files_are_an_error_or_other_tensors() {
-    for name in ["tensors.bin", "protocol4.bin", "model.bin", "legacy.bin", "torchao.bin"] {
+    for name in ["tensors.bin", "protocol4.bin", "model.bin", "legacy.bin", "torchao-0.14.bin", "torchao-0.18.bin"] {
         let file = file(name);
         for length in 0..file.len() {
             read(&file[..length]).unwrap_err();
@@ -173,7 +173,7 @@ fn tensors_in_a_dictionary_below_can_be_written_alone() {
 
 #[test]
 fn tensors_of_classes_are_parts_with_names() {
-    let contents = read(&file("torchao.bin")).unwrap();
+    let contents = read(&file("torchao-0.18.bin")).unwrap();
     let part = |tensor: &Tensor| (tensor.name.clone(), tensor.scalar_type, tensor.shape.clone());
     let expected = [
         ("0._weight_qdata", ScalarType::Char, [8, 32]),
@@ -187,8 +187,8 @@ fn tensors_of_classes_are_parts_with_names() {
     ];
     let expected = expected.map(|(name, scalar_type, shape)| (name.to_owned(), scalar_type, shape.to_vec()));
     assert_eq!(contents.tensors.iter().map(part).collect::<Vec<_>>(), expected);
-    let class = |tensor: &str, name: &str, integers| {
-        let (tensor, name) = (tensor.to_owned(), name.to_owned());
+    let class = |tensor: &str, name: &str, integers: Option<&str>| {
+        let (tensor, name, integers) = (tensor.to_owned(), name.to_owned(), integers.map(str::to_owned));
         Class { tensor, name, shape: vec![8, 32], integers }
     };
     let expected = [
@@ -200,8 +200,27 @@ fn tensors_of_classes_are_parts_with_names() {
 }
 
 #[test]
+fn classes_within_classes_are_those_of_the_parts() {
+    let contents = read(&file("torchao-0.14.bin")).unwrap();
+    let classes: Vec<_> = contents.classes.iter().map(|class| (&class.name[..], class.integers.as_deref())).collect();
+    let expected = [("PlainAQTTensorImpl", None), ("PlainAQTTensorImpl", Some("int4")), ("Float8AQTTensorImpl", None)];
+    assert_eq!(classes, expected);
+    let names: Vec<&str> = contents.tensors.iter().map(|tensor| &tensor.name[..]).collect();
+    let expected = [
+        "0._weight_int_data",
+        "0._weight_scale",
+        "1._weight_int_data",
+        "1._weight_scale",
+        "1._weight_zero_point",
+        "2._weight_float8_data",
+        "2._weight_scale",
+    ];
+    assert_eq!(names, expected);
+}
+
+#[test]
 fn a_class_outside_torchao_is_refused_by_name() {
-    let mut hostile = file("torchao.bin");
+    let mut hostile = file("torchao-0.18.bin");
     let name = b"ctorchao.quantization\nInt8Tensor\n";
     let place = place(&hostile, name);
     hostile[place..place + 8].copy_from_slice(b"ctorches");
@@ -211,7 +230,7 @@ fn a_class_outside_torchao_is_refused_by_name() {
 
 #[test]
 fn numbers_of_another_type_of_8_bits_are_refused() {
-    let mut other = file("torchao.bin");
+    let mut other = file("torchao-0.18.bin");
     let place = place(&other, b"float8_e4m3fn");
     other[place..place + 13].copy_from_slice(b"float8_e5m2xx");
     assert!(read(&other).unwrap_err().to_string().contains("float8_e5m2xx"));

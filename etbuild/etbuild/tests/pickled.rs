@@ -93,7 +93,7 @@ const REFUSED: [(&str, &str); 8] = [
     ),
     ("torch.save({'epoch': 3, 'model': state, 'ema': {}}, file)", "`epoch` is no tensor"),
     ("torch.save({'args': types.SimpleNamespace(a=1), 'model': state}, file)", "SimpleNamespace"),
-    ("torch.save({**state, 'epoch': 3, 'dtype': torch.float32}, file)", "`torch.float32`"),
+    ("torch.save({**state, 'epoch': 3, 'dtype': torch.float64}, file)", "`torch.float64`"),
     ("torch.save(state, file, pickle_protocol=1)", "the operation is not one"),
     (
         "last = list(state)[-1]\nstate[last] = torch.complex(state[last], -state[last]).conj().imag\n\

@@ -9,6 +9,7 @@ Classes that torchao makes on a GPU alone have integers that are drawn here, in 
 import json
 import shutil
 import sys
+import types
 from pathlib import Path
 
 import torch
@@ -27,6 +28,7 @@ from torchao.quantization import (
     MappingType,
 )
 from torchao.quantization.granularity import PerAxis, PerGroup, PerTensor
+from torchao.utils import TorchAOBaseTensor
 
 from checkpoints import drawn, expected
 from quantized_models import FAMILIES, lanes
@@ -50,6 +52,7 @@ OTHERS = {
     "llama-float8-tensor": (Float8WeightOnlyConfig(granularity=PerTensor()), torch.float32, False),
     "llama-modules": (FqnToConfig(BY_MODULE), torch.bfloat16, False),
     "llama-bin": (FqnToConfig(BY_MODULE | {"re:.*up_proj": Float8WeightOnlyConfig()}), torch.bfloat16, False),
+    "llama-old-bin": (INT4, torch.bfloat16, False),
     "llama-embeddings": (FqnToConfig(BY_MODULE | {"model.embed_tokens": INT8}), torch.bfloat16, True),
 }
 
@@ -96,6 +99,28 @@ def tiles(matrix, dtype):
     return Int4TilePackedTo4dTensor(words, both, [1, GROUP], matrix.shape), made
 
 
+def stand_in(module, name, weight, **attributes):
+    """An object as of a class of an older version of torchao."""
+    of_module = sys.modules.setdefault(module, types.ModuleType(module))
+    if not hasattr(of_module, name):
+        setattr(of_module, name, type(name, (TorchAOBaseTensor,), {"__module__": module}))
+    made = torch.Tensor._make_wrapper_subclass(getattr(of_module, name), weight.shape, dtype=weight.dtype)
+    made.__dict__.update(attributes)
+    return made
+
+
+def older(weight):
+    """A weight with dynamic activations as the classes of torchao's layouts have it."""
+    if not hasattr(weight, "qdata"):
+        return weight
+    parts = dict(int_data=weight.qdata, scale=weight.scale, zero_point=weight.zero_point, _layout=None)
+    layout = stand_in("torchao.dtypes.uintx.plain_layout", "PlainAQTTensorImpl", weight, **parts)
+    integers = stand_in("torchao.dtypes.affine_quantized_tensor", "AffineQuantizedTensor", weight, tensor_impl=layout,
+                        block_size=weight.block_size, quant_min=-8, quant_max=7)
+    return stand_in("torchao.quantization.linear_activation_quantized_tensor", "LinearActivationQuantizedTensor", weight,
+                    original_weight_tensor=integers, quant_kwargs={})
+
+
 def quantized(folder, method):
     """Stores the model of a folder in its place as torchao quantizes it; the numbers of its weights by name."""
     config, dtype, embeddings = (METHODS | OTHERS)[method]
@@ -106,7 +131,8 @@ def quantized(folder, method):
     model.save_pretrained(folder)
     # What transformers wrote before version 5.
     if method.endswith("-bin"):
-        torch.save(model.state_dict(), folder / "pytorch_model.bin")
+        change = older if "old" in method else lambda weight: weight
+        torch.save({name: change(weight) for name, weight in model.state_dict().items()}, folder / "pytorch_model.bin")
         (folder / "model.safetensors").unlink()
     return {name: numbers(weight) for name, weight in model.named_parameters()}
 

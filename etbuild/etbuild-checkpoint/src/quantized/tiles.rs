@@ -18,8 +18,8 @@ const MIDDLE: f32 = 8.0;
 
 /// Words `[rows / 8, columns / (16 * tiles), 32, tiles / 2]`; for each group and row, a scale beside a number that is added to the products.
 /// Both are of more rows and columns than the matrix, of which the header states the sizes.
-pub fn add(tensors: &mut Tensors, place: &Place<'_>) -> Result<(), CheckpointError> {
-    let (words, both) = (place.any(tensors, "qdata")?, place.any(tensors, "scale_and_zero")?);
+pub fn add(tensors: &mut Tensors, place: &Place<'_>, elements: &str) -> Result<(), CheckpointError> {
+    let (words, both) = (place.any(tensors, elements)?, place.any(tensors, "scale_and_zero")?);
     let [of_rows, of_columns, _, halves] = of_words(place, &words)?;
     let all_columns = of_columns.saturating_mul(halves).saturating_mul(2 * TILE[1]);
     let [all_rows, group] = of_groups(place, &both, [of_rows.saturating_mul(TILE[0]), all_columns])?;

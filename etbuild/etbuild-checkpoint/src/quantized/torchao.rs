@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use et_core::ScalarType;
-use etbuild_weights::{Affine, Encoded, Fp8, Lanes, Packing, Tensor, Zeros, reals};
+use etbuild_weights::{Affine, Encoded, Fp8, Lanes, Packing, Tensor, Zeros, integers, reals};
 use serde_json::Value;
 
 use super::place::Place;
@@ -19,21 +19,28 @@ use crate::{CheckpointError, Decoder};
 /// The key of the configuration that says how matrices were quantized: the name of a method, or a map of maps with the names of classes.
 const KIND: &str = "quant_type";
 
-/// Makes the matrix of a tensor of a class.
-type Make = fn(&mut Tensors, &Place<'_>) -> Result<(), CheckpointError>;
+/// Makes the matrix of a tensor of a class, of which the part of this name has the elements.
+type Make = fn(&mut Tensors, &Place<'_>, &str) -> Result<(), CheckpointError>;
 
-/// The classes.
-const CLASSES: &[(&str, Make)] = &[
-    ("Float8Tensor", numbers),
-    ("Int4Tensor", halves),
-    ("Int4TilePackedTo4dTensor", tiles::add),
-    ("Int8Tensor", bytes),
-    ("IntxUnpackedToInt8Tensor", bytes),
+/// The classes, and the part with the elements. Those with `AQT` and `QDQ` are of older versions of torchao, in files of `torch.save`.
+const CLASSES: &[(&str, &str, Make)] = &[
+    ("Float8AQTTensorImpl", "float8_data", numbers),
+    ("Float8Tensor", "qdata", numbers),
+    ("Int4Tensor", "qdata", halves),
+    ("Int4TilePackedTo4dTensor", "qdata", tiles::add),
+    ("Int8Tensor", "qdata", bytes),
+    ("IntxUnpackedToInt8Tensor", "qdata", bytes),
+    ("PlainAQTTensorImpl", INTEGERS, bytes),
+    ("QDQTensorImpl", INTEGERS, bytes),
+    ("TensorCoreTiledAQTTensorImpl", "packed_weight", tiles::add),
 ];
+
+/// The integers of older classes, which state in what domain zero points are: those that are numbers have another meaning there.
+const INTEGERS: &str = "int_data";
 
 /// The error for a class that is not supported, or not with a part.
 fn refused(place: &Place<'_>, with: &str) -> CheckpointError {
-    let known: Vec<&str> = CLASSES.iter().map(|(name, _)| *name).collect();
+    let known: Vec<&str> = CLASSES.iter().map(|(name, ..)| *name).collect();
     let (tensor, class, with) = (place.tensor.to_owned(), place.class.name.clone(), with.to_owned());
     CheckpointError::Class { tensor, class, with, known: known.join(", ") }
 }
@@ -46,13 +53,13 @@ pub fn assemble(tensors: &mut Tensors) -> Result<(), CheckpointError> {
     for (tensor, class) in &tensors.take_classes() {
         let (module, ending) = tensor.rsplit_once('.').unwrap_or_default();
         let place = Place { tensor, module, ending, class };
-        let found = CLASSES.iter().find(|(name, _)| *name == class.name);
-        let (_, make) = found.ok_or_else(|| refused(&place, ""))?;
+        let found = CLASSES.iter().find(|(name, ..)| *name == class.name);
+        let (_, elements, make) = found.ok_or_else(|| refused(&place, ""))?;
         // A factor of activations, which no other form has.
         if tensors.get(&format!("{module}.{}", place.part("act_pre_scale"))).is_some() {
             return Err(refused(&place, " with `act_pre_scale`"));
         }
-        make(tensors, &place)?;
+        make(tensors, &place, elements)?;
     }
     Ok(())
 }
@@ -63,7 +70,8 @@ pub fn add(config: &Config, _: &mut Decoder, tensors: &mut Tensors) -> Result<()
     if config.value(KIND).is_some_and(|kind| states(kind, &|key, text| key == "weight_dtype" && text == OTHER)) {
         return Err(config.mistake(KIND, format!("has weights of `{OTHER}`; supported: `float8_e4m3fn`")));
     }
-    let left = tensors.names().find(|name| name.ends_with("_qdata")).map(str::to_owned);
+    let is_part = |name: &&str| CLASSES.iter().any(|(_, elements, _)| name.ends_with(&format!("_{elements}")));
+    let left = tensors.names().find(is_part).map(str::to_owned);
     left.map_or(Ok(()), |shard| {
         let reason = "the header of the file does not state the class of its tensor".to_owned();
         Err(CheckpointError::ShardMalformed { shard, reason })
@@ -90,9 +98,9 @@ fn states(value: &Value, asked: &dyn Fn(&str, &str) -> bool) -> bool {
 }
 
 /// Numbers of 8 bits with scales of blocks.
-fn numbers(tensors: &mut Tensors, place: &Place<'_>) -> Result<(), CheckpointError> {
-    let [rows, columns] = place.sizes(tensors, "qdata")?;
-    let codes = part(tensors, place.module, &place.part("qdata"), &[rows, columns])?;
+fn numbers(tensors: &mut Tensors, place: &Place<'_>, elements: &str) -> Result<(), CheckpointError> {
+    let [rows, columns] = place.sizes(tensors, elements)?;
+    let codes = part(tensors, place.module, &place.part(elements), &[rows, columns])?;
     let codes = typed(codes, place.tensor, &[ScalarType::Byte])?;
     let scales = place.any(tensors, "scale")?;
     let [of_rows, of_columns] = counts(place, &scales, [rows, columns])?;
@@ -122,10 +130,10 @@ fn bits(place: &Place<'_>) -> Result<(usize, &'static str), CheckpointError> {
 }
 
 /// Signed integers of up to 8 bits, each in a byte, with scales and zero points of blocks.
-fn bytes(tensors: &mut Tensors, place: &Place<'_>) -> Result<(), CheckpointError> {
+fn bytes(tensors: &mut Tensors, place: &Place<'_>, elements: &str) -> Result<(), CheckpointError> {
     let (bits, name) = bits(place)?;
-    let sizes @ [rows, columns] = place.sizes(tensors, "qdata")?;
-    let integers = part(tensors, place.module, &place.part("qdata"), &sizes)?;
+    let sizes @ [rows, columns] = place.sizes(tensors, elements)?;
+    let stored = part(tensors, place.module, &place.part(elements), &sizes)?;
     let scales = place.any(tensors, "scale")?;
     let counts = counts(place, &scales, sizes)?;
     let scales = typed(scales, place.tensor, REALS)?;
@@ -133,12 +141,15 @@ fn bytes(tensors: &mut Tensors, place: &Place<'_>) -> Result<(), CheckpointError
     let zeros = optional(tensors, place.module, &place.part("zero_point")).filter(|zeros| zeros.shape != [0]);
     let zeros = match zeros {
         None => Zeros::Same(0),
-        Some(zeros) if zeros.shape == scales.0.shape => zeros_of_rows(zeros, &scales, place.tensor, (rows, counts))?,
+        Some(zeros) if elements == INTEGERS && REALS.contains(&zeros.scalar_type) => {
+            return Err(refused(place, " with numbers as zero points"));
+        }
+        Some(zeros) if zeros.shape == scales.0.shape => zeros_of_rows(zeros, &scales, place, (rows, counts))?,
         Some(zeros) => return Err(place.misfit(&zeros, &counts)),
     };
     let matrix = Affine {
         name,
-        integers: typed(integers, place.tensor, &[ScalarType::Char])?,
+        integers: typed(stored, place.tensor, &[ScalarType::Char])?,
         bits,
         packing: Packing::Bytes,
         zeros,
@@ -151,18 +162,18 @@ fn bytes(tensors: &mut Tensors, place: &Place<'_>) -> Result<(), CheckpointError
 }
 
 /// Signed integers of 4 bits in groups of columns, with scales, and with numbers that are added to the products.
-fn halves(tensors: &mut Tensors, place: &Place<'_>) -> Result<(), CheckpointError> {
-    let [rows, bytes] = place.sizes(tensors, "qdata")?;
+fn halves(tensors: &mut Tensors, place: &Place<'_>, elements: &str) -> Result<(), CheckpointError> {
+    let [rows, bytes] = place.sizes(tensors, elements)?;
     let [groups, _] = place.sizes(tensors, "scale")?;
     let columns = bytes.saturating_mul(2);
     let group = columns.checked_div(groups).filter(|group| *group > 0 && group * groups == columns);
-    let integers = part(tensors, place.module, &place.part("qdata"), &[rows, bytes])?;
-    let group = group.ok_or_else(|| place.misfit(&integers, &[rows, groups]))?;
+    let stored = part(tensors, place.module, &place.part(elements), &[rows, bytes])?;
+    let group = group.ok_or_else(|| place.misfit(&stored, &[rows, groups]))?;
     let scales = part(tensors, place.module, &place.part("scale"), &[groups, rows])?;
     let biases = typed(part(tensors, place.module, &place.part("zero_point"), &[groups, rows])?, place.tensor, REALS)?;
     let matrix = Affine {
         name: NAMES[3],
-        integers: typed(integers, place.tensor, &[ScalarType::Char, ScalarType::Byte])?,
+        integers: typed(stored, place.tensor, &[ScalarType::Char, ScalarType::Byte])?,
         bits: 4,
         packing: Packing::Nibbles,
         scales: typed(scales, place.tensor, REALS)?,
@@ -200,26 +211,22 @@ fn numbers_of_rows(rows: usize, [of_rows, of_columns]: [usize; 2], number: impl 
     Lanes(Tensor { scalar_type: ScalarType::Float, shape: vec![rows, of_columns], shard, start: 0 })
 }
 
-/// Zero points of blocks: integers, or numbers, of which products with the scales are taken away.
+/// Zero points of blocks, of which products with the scales are taken away: signed bytes, other integers, or numbers.
 fn zeros_of_rows(
     zeros: Tensor,
     scales: &Lanes,
-    tensor: &str,
+    place: &Place<'_>,
     (rows, counts): (usize, [usize; 2]),
 ) -> Result<Zeros, CheckpointError> {
-    if zeros.scalar_type == ScalarType::Char {
-        let zeros = Lanes(zeros);
-        return Ok(match zeros.bytes().iter().all(|zero| *zero == 0) {
-            true => Zeros::Same(0),
-            false if counts[0] == rows => Zeros::Bytes(zeros),
-            false => Zeros::Biases(numbers_of_rows(rows, counts, |index| {
-                -f32::from(zeros.byte(index).cast_signed()) * scales.real(index)
-            })),
-        });
-    }
-    let zeros = typed(zeros, tensor, REALS)?;
-    Ok(match zeros.0.is_zero() {
+    let (is_bytes, zeros) = (zeros.scalar_type == ScalarType::Char, Lanes(zeros));
+    let all = match integers::read(zeros.0.scalar_type, zeros.bytes()) {
+        Some(all) => all.into_iter().map(|zero| zero as f32).collect(),
+        None => typed(zeros.0.clone(), place.tensor, REALS)?.reals(0, 1),
+    };
+    let zero = |index: usize| all.get(index).copied().unwrap_or_default();
+    Ok(match all.iter().all(|zero| *zero == 0.0) {
         true => Zeros::Same(0),
-        false => Zeros::Biases(numbers_of_rows(rows, counts, |index| -zeros.real(index) * scales.real(index))),
+        false if is_bytes && counts[0] == rows => Zeros::Bytes(zeros),
+        false => Zeros::Biases(numbers_of_rows(rows, counts, |index| -zero(index) * scales.real(index))),
     })
 }

@@ -5,7 +5,7 @@
 `tensors.bin`: tensors of several types, a parameter, a transposed tensor, a part of a tensor, and two that share a storage.
 `protocol4.bin`: two of these, with a pickle of protocol 4. `model.bin`: a module, whose pickle names its class. `legacy.bin`: the form before
 torch 1.6. `negated.bin`: a tensor whose negation is due. `nested.bin`: a dictionary in a dictionary.
-`torchao.bin`: weights of three classes of torchao.
+`torchao-0.14.bin` and `torchao-0.18.bin`: weights of three classes of torchao, by the version that is installed.
 """
 
 import collections
@@ -13,11 +13,7 @@ from pathlib import Path
 
 import torch
 import torchao
-from torchao.quantization import (
-    Float8WeightOnlyConfig,
-    Int8DynamicActivationInt8WeightConfig,
-    Int8DynamicActivationIntxWeightConfig,
-)
+from torchao import quantization
 from torchao.quantization.granularity import PerGroup
 
 folder = Path(__file__).parent
@@ -33,8 +29,12 @@ torch.save(torch.nn.Linear(2, 2), folder / "model.bin")
 torch.save(few, folder / "legacy.bin", _use_new_zipfile_serialization=False)
 torch.save(dict(negated=torch.tensor([1 + 2j]).conj().imag), folder / "negated.bin")
 torch.save(dict(state_dict=few, epoch=3), folder / "nested.bin")
+version = ".".join(torchao.__version__.split(".")[:2])
+# Older classes are those of layouts, within others.
+integers = quantization.Int8DynamicActivationIntxWeightConfig(weight_dtype=torch.int4, weight_granularity=PerGroup(16)) \
+    if version > "0.15" else quantization.Int8DynamicActivationInt4WeightConfig(group_size=16)
+floats = quantization.Float8WeightOnlyConfig(**{} if version > "0.15" else dict(version=1))
 linear = torch.nn.Sequential(*[torch.nn.Linear(32, 8, bias=False) for _ in range(3)])
-torchao.quantize_(linear[0], Int8DynamicActivationInt8WeightConfig())
-torchao.quantize_(linear[1], Int8DynamicActivationIntxWeightConfig(weight_dtype=torch.int4, weight_granularity=PerGroup(16)))
-torchao.quantize_(linear[2], Float8WeightOnlyConfig())
-torch.save(linear.state_dict(), folder / "torchao.bin")
+for layer, config in zip(linear, [quantization.Int8DynamicActivationInt8WeightConfig(), integers, floats]):
+    torchao.quantize_(layer, config)
+torch.save(linear.state_dict(), folder / f"torchao-{version}.bin")
