@@ -266,11 +266,14 @@ fn a_scheme_keeps_stored_integers_and_rounds_the_activations() {
 }
 
 /// Models whose matrices have offsets, in experts and tables too, and how many times the bytes of the file a program may have on the CPU
-/// backend, and on portable kernels, which have a byte for each integer. As `float32`, matrices of `Q2_K` take 12 times theirs, those of
+/// backend, and on portable kernels, which have a byte for each integer. As `float32`, matrices of `Q2_K` take 12 times theirs, `IQ1_S` 20, those of
 /// `Q4_K` 7, the mixtures beside `float32` attention 2.3, a tied table 4, one beside a `float32` head 1.7. A tied table that is stored twice takes 1.9.
-const OFFSETS: [(&str, [f64; 2]); 10] = [
+const OFFSETS: [(&str, [f64; 2]); 13] = [
     ("awq-experts", [1.5, 1.5]),
     ("gptq-experts", [1.5, 1.5]),
+    ("llama-gptq-8-zeros", [1.6, 1.6]),
+    ("llama-int3", [1.6, 1.6]),
+    ("llama-iq1_s", [4.5, 8.0]),
     ("mlx-experts", [1.5, 1.5]),
     ("mlx-experts-4", [1.5, 1.5]),
     ("qwen3moe", [1.6, 3.0]),
@@ -283,8 +286,8 @@ const OFFSETS: [(&str, [f64; 2]); 10] = [
 
 #[test]
 fn integers_with_offsets_stay_integers_in_programs() {
-    let (Some(files), Some(folders)) = (gguf(), quantized()) else { return };
-    let (place, all) = (Place::cold(), [files, folders].concat());
+    let (Some(files), Some(folders), Some(more)) = (gguf(), quantized(), torchao()) else { return };
+    let (place, all) = (Place::cold(), [files, folders, more].concat());
     for (name, most) in OFFSETS {
         let model = named(all.clone(), name);
         let file = ["model.gguf", "model/model.safetensors"].map(|file| model.join(file));
