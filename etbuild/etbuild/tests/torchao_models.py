@@ -50,6 +50,7 @@ OTHERS = {
     "llama-8da8w": (Int8DynamicActivationInt8WeightConfig(), torch.bfloat16, False),
     "llama-int8-tensor": (Int8WeightOnlyConfig(granularity=PerTensor()), torch.float32, False),
     "llama-float8-tensor": (Float8WeightOnlyConfig(granularity=PerTensor()), torch.float32, False),
+    "llama-shards": (INT4, torch.bfloat16, False),
     "llama-modules": (FqnToConfig(BY_MODULE), torch.bfloat16, False),
     "llama-bin": (FqnToConfig(BY_MODULE | {"re:.*up_proj": Float8WeightOnlyConfig()}), torch.bfloat16, False),
     "llama-old-bin": (INT4, torch.bfloat16, False),
@@ -128,7 +129,7 @@ def quantized(folder, method):
     config = transformers.TorchAoConfig(config, **options)
     model = transformers.AutoModelForCausalLM.from_pretrained(folder, quantization_config=config, dtype=dtype)
     shutil.rmtree(folder)
-    model.save_pretrained(folder)
+    model.save_pretrained(folder, **dict(max_shard_size="60KB") if method.endswith("-shards") else {})
     # What transformers wrote before version 5.
     if method.endswith("-bin"):
         change = older if "old" in method else lambda weight: weight
