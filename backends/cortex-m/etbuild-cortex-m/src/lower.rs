@@ -3,6 +3,7 @@
 pub mod arithmetic;
 mod border;
 pub mod concatenation;
+mod groups;
 pub mod int16;
 pub mod pool;
 pub mod product;

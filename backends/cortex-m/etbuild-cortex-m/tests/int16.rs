@@ -135,17 +135,20 @@ fn linear_layers_are_bit_exact() {
 fn convolutions_are_bit_exact() {
     let dense = Shape { kernel: [3, 3], pad: [1, 1], ..PLAIN };
     let shapes = [
-        (dense, 5),
-        (Shape { stride: 2, kernel: [4, 3], pad: [2, 1], ..PLAIN }, 6),
-        (PLAIN, 7),
-        (Shape { dilation: 2, pad: [2, 2], ..dense }, 3),
-        (Shape { groups: 6, ..dense }, 6),
-        (Shape { groups: 6, stride: 2, kernel: [5, 3], pad: [2, 2], ..PLAIN }, 6),
-        (Shape { groups: 8, stride: 2, ..dense }, 8),
+        (dense, 6, 5),
+        (Shape { stride: 2, kernel: [4, 3], pad: [2, 1], ..PLAIN }, 6, 6),
+        (PLAIN, 6, 7),
+        (Shape { dilation: 2, pad: [2, 2], ..dense }, 6, 3),
+        (Shape { groups: 6, ..dense }, 6, 6),
+        (Shape { groups: 6, stride: 2, kernel: [5, 3], pad: [2, 2], ..PLAIN }, 6, 6),
+        (Shape { groups: 8, stride: 2, ..dense }, 8, 8),
+        (Shape { groups: 2, ..dense }, 6, 10),
+        (Shape { groups: 3, stride: 2, ..PLAIN }, 6, 9),
+        (Shape { groups: 6, stride: 2, ..dense }, 6, 12),
+        (Shape { groups: 3, kernel: [5, 3], pad: [2, 2], ..PLAIN }, 3, 15),
     ];
     let (height, width) = (8, 7);
-    for (seed, (shape, outputs)) in (1..).zip(shapes) {
-        let channels = if shape.groups > 1 { outputs } else { 6 };
+    for (seed, (shape, channels, outputs)) in (1..).zip(shapes) {
         let build = |net: &mut Net, input| net.convolution(input, outputs, shape);
         let (got, graph, input) = computed(&[1, channels, height, width], seed, (SCALE, RESULT), build);
         let constants = Constants::of(&graph);
@@ -153,7 +156,7 @@ fn convolutions_are_bit_exact() {
         let inner = channels / shape.groups as i32;
         let mut expected = Vec::new();
         for (channel, row, column) in places(outputs, sizes[2], sizes[3]) {
-            let first = if shape.groups > 1 { channel } else { 0 };
+            let first = channel / (outputs / shape.groups as i32) * inner;
             let taps = places(inner, shape.kernel[0], shape.kernel[1]).map(|(plane, down, right)| {
                 let y = row * shape.stride as i32 + down * shape.dilation - shape.pad[0] as i32;
                 let x = column * shape.stride as i32 + right * shape.dilation - shape.pad[1] as i32;

@@ -87,6 +87,29 @@ fn depthwise_convolutions() {
     }
 }
 
+/// Groups of several channels, groups of a channel with several results, and both behind the sum of a residual block and before float32.
+#[test]
+fn grouped_convolutions() {
+    for (inner, channels, groups) in [(6, 6, 3), (6, 10, 2), (4, 12, 4), (3, 6, 3)] {
+        let shape = Shape { kernel: [3, 3], pad: [1, 1], groups, ..PLAIN };
+        check(&[2, inner, 5, 4], |net, input| {
+            let output = net.convolution(input, channels, shape);
+            let output = net.unary("aten.relu.default", output);
+            net.quantize(output, 0.012, -128).id
+        });
+        check(&[2, inner, 5, 4], |net, input| {
+            let first = net.convolution(input, channels, PLAIN);
+            let first = net.quantize(first, 0.01, 4);
+            let output = net.convolution(input, channels, shape);
+            let other = net.dequantize(first);
+            let arguments = vec![Argument::Value(output), Argument::Value(other), Argument::Int(1)];
+            let sizes = net.sizes(output);
+            let sum = net.node("aten.add.Tensor", &sizes, arguments);
+            net.quantize(sum, 0.02, -9).id
+        });
+    }
+}
+
 #[test]
 fn linear_layers_of_odd_sizes() {
     for (inner, columns) in [(17, 5), (40, 8), (3, 1)] {
@@ -267,8 +290,10 @@ fn results_leave_the_partition_in_row_major_order() {
 /// Networks whose last layer writes float32.
 #[test]
 fn other_widths_compute_what_the_portable_kernels_compute() {
-    for (form, limit) in [(Form::Int4, 0.02), (Form::Int16, 0.001)] {
-        let program = || net::keyword_spotting(form);
+    for (form, limit, is_grouped) in
+        [(Form::Int4, 0.02, false), (Form::Int16, 0.001, false), (Form::Int4, 0.02, true), (Form::Int16, 0.001, true)]
+    {
+        let program = || if is_grouped { in_groups(form) } else { net::keyword_spotting(form) };
         let inputs = random_inputs(&program(), 9);
         let reals = |outputs: Vec<Vec<u8>>| -> Vec<f32> {
             outputs.concat().as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()
@@ -283,4 +308,16 @@ fn other_widths_compute_what_the_portable_kernels_compute() {
             assert!((expected - got).abs() < limit * greatest, "{form:?} {expected} {got}");
         }
     }
+}
+
+/// Convolutions in groups whose results are float32: of several channels, and of one.
+fn in_groups(form: Form) -> LoweredProgram {
+    let mut net = Net::new(4);
+    net.int4 = form == Form::Int4;
+    let input = net.input(&[1, 6, 7, 5]);
+    let at = net.quantized_input(form, input);
+    let shape = Shape { kernel: [3, 3], pad: [1, 1], groups: 3, ..PLAIN };
+    let outputs = [(9, shape), (6, Shape { groups: 6, ..shape }), (12, Shape { groups: 6, ..shape })];
+    let outputs = outputs.map(|(channels, shape)| net.convolution(at, channels, shape));
+    net.program(&outputs)
 }

@@ -30,16 +30,18 @@ pub(super) struct Product {
     is_int4: bool,
     /// A real bias for each output channel.
     bias: Vec<f32>,
+    /// With the repeated channels of the image.
     pub window: Window,
     pub groups: usize,
+    /// How many times the image has each channel: the results of a group of one channel.
+    pub repeats: u32,
 }
 
 /// Accepts convolutions and linear layers of int8 tensors with constant int8 weights.
 pub fn check(links: &Links<'_>, node: &Node) -> Check {
     let product = Product::of(links, node)?;
-    let window = &product.window;
     product.check_shape()?;
-    if !product.is_depthwise() && !pack::fits(&product.integers(), window.out_channels as usize) {
+    if !product.is_depthwise() && !product.fits_in_panels() {
         return Err(no(RefusalKind::Quantization, "a weight is -128 next to a channel with a negative weight"));
     }
     let sums = product.channels();
@@ -63,18 +65,45 @@ impl Product {
             _ => convolution(&Call::new(links, node), operand.id, &weights)?,
         };
         let is_int4 = pattern::tensor(node, 1).is_some_and(|id| has_int4(links, id));
-        Ok(Self { operand, weights, is_int4, bias, window, groups })
+        let product = Self { operand, weights, is_int4, bias, window, groups, repeats: 1 };
+        Ok(product.repeated())
     }
 
-    /// Accepts dense and depthwise products.
+    /// With each channel of the image as often as a group of one channel has results.
+    fn repeated(mut self) -> Self {
+        let channels = self.window.in_channels as usize;
+        let times = self.window.out_channels.checked_div(self.window.in_channels).unwrap_or(1);
+        if self.groups > 1
+            && self.groups == channels
+            && times > 1
+            && channels * times as usize == self.window.out_channels as usize
+        {
+            self.repeats = times;
+            self.groups = self.window.out_channels as usize;
+            self.window.in_channels = self.window.out_channels;
+        }
+        self
+    }
+
+    /// Accepts groups of equal sizes.
     pub fn check_shape(&self) -> Check {
-        if self.groups > 1 && !self.is_depthwise() {
-            return Err(no(RefusalKind::Argument, "groups have more than one channel"));
+        let is_whole = |channels: u32| (channels as usize).is_multiple_of(self.groups.max(1));
+        if self.groups == 0 || !is_whole(self.window.in_channels) || !is_whole(self.window.out_channels) {
+            return Err(no(RefusalKind::Argument, "the groups have different numbers of channels"));
+        }
+        if self.image_len().is_none() {
+            return Err(no(RefusalKind::Shape, "the convolution is too large"));
         }
         if self.window.dilation_width == 0 || self.window.dilation_height == 0 {
             return Err(no(RefusalKind::Argument, "the dilation is 0"));
         }
         Ok(())
+    }
+
+    /// The elements of the image, with repeated channels; `None` where offsets exceed 31 bits.
+    fn image_len(&self) -> Option<usize> {
+        let elements = self.window.input_len().ok()?.max(self.window.output_len().ok()?);
+        elements.checked_mul(size_of::<i16>()).filter(|bytes| i32::try_from(*bytes).is_ok())
     }
 
     pub fn is_depthwise(&self) -> bool {
@@ -133,6 +162,33 @@ impl Product {
         pairs.all(|pair| pair != [i8::MIN; 2])
     }
 
+    /// Whether the weights of two channels of a group fit in a panel, of whatever two neighbours.
+    fn fits_in_panels(&self) -> bool {
+        let (integers, channels) = (self.integers(), self.window.out_channels as usize / self.groups.max(1));
+        let inner = integers.len() / (self.window.out_channels as usize).max(1);
+        let mut groups = integers.chunks((channels * inner).max(1));
+        groups.all(|group| {
+            let shifted = group.get(inner..).filter(|_| self.groups > 1).unwrap_or_default();
+            pack::fits(group, channels) && pack::fits(shifted, channels.saturating_sub(1))
+        })
+    }
+
+    /// The weights as those of one group, with zeros for the input channels of other groups.
+    pub fn dense(&self) -> Vec<i8> {
+        let (integers, groups) = (self.integers(), self.groups.max(1));
+        let [inner, outer] = [self.window.in_channels, self.window.out_channels].map(|channels| channels as usize);
+        let (each, taps) = (integers.len() / outer.max(1), self.window.taps().unwrap_or(0));
+        let mut dense = vec![0; outer * inner * taps];
+        for (channel, weights) in integers.chunks(each.max(1)).enumerate() {
+            let group = channel / (outer / groups).max(1);
+            let start = (channel * inner + group * (inner / groups)) * taps;
+            if let Some(place) = dense.get_mut(start..start + weights.len()) {
+                place.copy_from_slice(weights);
+            }
+        }
+        dense
+    }
+
     pub fn integers(&self) -> Vec<i8> {
         self.weights.bytes.bytes().iter().map(|byte| byte.cast_signed()).collect()
     }
@@ -149,41 +205,54 @@ impl Lowering<'_> {
     pub(super) fn product(&mut self, node: &Node, epilogue: &Epilogue) -> Result<(), Refusal> {
         let (product, (to, qparams)) = (Product::of(self.links, node)?, epilogue.quantized.ok_or_else(cut)?);
         let (input, order) = self.product_input(&product, node)?;
-        if product.is_depthwise() && epilogue.residual.is_none() {
-            return self.depthwise((&product, input), epilogue, (to, qparams));
-        }
-        if product.is_depthwise() {
-            return Err(no(RefusalKind::Partition, "a depthwise convolution adds no residual"));
-        }
-        let fraction = if epilogue.residual.is_some() { FRACTION } else { 0 };
-        let (table, bounds) = (product.table(qparams, fraction)?, bounds(epilogue, qparams));
-        // The layout of blocks has a way for the channels behind the last whole panel.
-        let multiple = if self.row.layout() == Layout::Pairs { CHANNELS } else { 1 };
-        // A sum with the accumulators has int8 weights only.
-        let is_int4 = product.is_int4 && epilogue.residual.is_none();
-        let step = Convolution {
-            input: input.place(),
-            tile: self.tile(&product.window)?,
-            window: product.window,
-            input_zero: product.operand.qparams.zero,
-            weights: self.convolution_weights(&product.integers(), &product.window, is_int4),
-            channels: self.program.records(&table),
-            bounds,
-            direct: u32::from(product.is_direct((&table, multiple), bounds)),
-            ..Convolution::default()
-        };
+        let bounds = bounds(epilogue, qparams);
         if let Some(other) = epilogue.residual {
+            // A sum with the accumulators has int8 weights of one group only.
+            let (weights, table) = (product.dense(), product.table(qparams, FRACTION)?);
+            let step = self.dense((&product, &product.window), (&weights, &table), (input.place(), bounds), false)?;
             return self.add_to_accumulators(step, other, Target { id: to, order, qparams, bounds });
         }
-        let output = self.create(to, order).place();
-        let convolution = Convolution { output, ..step };
-        if is_int4 {
-            let panel = self.panel(&product.window)?;
-            self.program.emit(Convolution4 { convolution, panel }, self.name(to));
-        } else {
-            self.program.emit(convolution, self.name(to));
+        if product.is_depthwise() {
+            return self.depthwise((&product, input), epilogue, (to, qparams));
         }
-        Ok(())
+        let (weights, table) = (product.integers(), product.table(qparams, 0)?);
+        let output = self.create(to, order);
+        self.in_groups(&product, (input, output), to, |lowering, part| {
+            let count = product.window.out_channels;
+            let constants = (part.of(&weights, count), part.of(&table, count));
+            let step = lowering.dense((&product, &part.window), constants, (part.input, bounds), product.is_int4)?;
+            let convolution = Convolution { output: part.output, ..step };
+            if product.is_int4 {
+                let panel = lowering.panel(&part.window)?;
+                lowering.program.emit(Convolution4 { convolution, panel }, lowering.name(to));
+            } else {
+                lowering.program.emit(convolution, lowering.name(to));
+            }
+            Ok(())
+        })
+    }
+
+    /// A convolution of one group but for its output.
+    fn dense(
+        &mut self,
+        (product, window): (&Product, &Window),
+        (weights, table): (&[i8], &[Channel]),
+        (input, bounds): (Place, Bounds),
+        is_int4: bool,
+    ) -> Result<Convolution, Refusal> {
+        // The layout of blocks has a way for the channels behind the last whole panel.
+        let multiple = if self.row.layout() == Layout::Pairs { CHANNELS } else { 1 };
+        Ok(Convolution {
+            input,
+            tile: self.tile(window)?,
+            window: *window,
+            input_zero: product.operand.qparams.zero,
+            weights: self.convolution_weights(weights, window, is_int4),
+            channels: self.program.records(table),
+            bounds,
+            direct: u32::from(product.is_direct((table, multiple), bounds)),
+            ..Convolution::default()
+        })
     }
 
     fn depthwise(
@@ -222,7 +291,7 @@ impl Lowering<'_> {
         let words =
             channels.flat_map(|(channel, (bias, _))| [bias as i32 as u32, (product.scale(channel) as f32).to_bits()]);
         let bytes: Vec<u8> = words.flat_map(u32::to_le_bytes).collect();
-        let weights = if product.is_depthwise() { widened(&product) } else { product.integers() };
+        let weights = product.dense();
         let convolution = ConvolutionToFloat {
             input: input.place(),
             output: output.place(),
@@ -246,7 +315,8 @@ impl Lowering<'_> {
     /// The input of a product in the order of its kernel, and the order of the result.
     pub(super) fn product_input(&mut self, product: &Product, node: &Node) -> Result<(Buffer, Order), Refusal> {
         let order = if node.operator.name() == "linear" { Order::RowMajor } else { Order::Nhwc };
-        Ok((self.ordered(product.operand.id, order)?, order))
+        let input = self.ordered(product.operand.id, order)?;
+        Ok((self.repeated(product, input), order))
     }
 
     /// Scratch for the columns of a tile; none where the image has them.
@@ -286,15 +356,4 @@ impl Lowering<'_> {
         };
         self.program.constant(&packed)
     }
-}
-
-/// The weights of a depthwise convolution as weights of a dense convolution, with zeros for the other input channels.
-fn widened(product: &Product) -> Vec<i8> {
-    let (channels, taps) = (product.groups, product.integers().len() / product.groups.max(1));
-    let mut dense = vec![0; channels * channels * taps];
-    for (channel, weights) in product.integers().chunks(taps.max(1)).enumerate() {
-        let start = (channel * channels + channel) * taps;
-        dense[start..start + taps].copy_from_slice(weights);
-    }
-    dense
 }

@@ -188,8 +188,10 @@ impl Net {
     pub fn convolution(&mut self, input: Quantized, channels: i32, shape: Shape) -> ValueId {
         let sizes = self.sizes(input.id);
         let inner = sizes[1] / shape.groups as i32;
-        let [weights, bias] =
-            self.weights(&[channels, inner, shape.kernel[0], shape.kernel[1]], self.int4 && shape.groups == 1);
+        let [weights, bias] = self.weights(
+            &[channels, inner, shape.kernel[0], shape.kernel[1]],
+            self.int4 && shape.groups < i64::from(sizes[1]),
+        );
         let size = |axis: usize| {
             let span = shape.dilation * (shape.kernel[axis] - 1) + 1;
             (sizes[2 + axis] + 2 * shape.pad[axis] as i32 - span) / shape.stride as i32 + 1
@@ -308,7 +310,7 @@ impl Net {
     }
 
     /// The first quantized value of a network.
-    fn quantized_input(&mut self, form: Form, id: ValueId) -> Quantized {
+    pub fn quantized_input(&mut self, form: Form, id: ValueId) -> Quantized {
         if form == Form::Int16 { self.quantize16(id, 1.0 / 120.0, 3) } else { self.quantize(id, 1.0 / 120.0, 3) }
     }
 }

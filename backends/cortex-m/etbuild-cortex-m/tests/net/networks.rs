@@ -39,7 +39,7 @@ pub fn recurrent() -> LoweredProgram {
 }
 
 /// A network whose channels, pixels and products fill no vector: depthwise convolutions with an odd number of taps, with and without
-/// whole groups of channels, and a sum with a convolution.
+/// whole groups of channels, one with three results for each channel, a convolution in four groups, and a sum with a convolution.
 pub fn odd_sizes(form: Form) -> LoweredProgram {
     let mut net = Net::new(2);
     net.int4 = form == Form::Int4;
@@ -48,7 +48,9 @@ pub fn odd_sizes(form: Form) -> LoweredProgram {
     let mut at = net.quantized_input(form, input);
     at = net.activated(at, 10, dense);
     at = net.activated(at, 10, Shape { groups: 10, ..dense });
+    at = net.activated(at, 30, Shape { groups: 10, ..dense });
     at = net.activated(at, 20, PLAIN);
+    at = net.activated(at, 20, Shape { groups: 4, ..dense });
     at = net.activated(at, 20, Shape { kernel: [5, 3], pad: [2, 1], groups: 20, ..PLAIN });
     let second = net.convolution(at, 20, dense);
     let second = net.quantize_like(at, second, 0.012, 5);

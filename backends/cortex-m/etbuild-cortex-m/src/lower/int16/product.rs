@@ -19,7 +19,7 @@ const MOST_SUM: i64 = 1 << 47;
 /// The shift of products whose upper word is the result.
 const WORD: i32 = 32;
 
-/// Accepts dense and depthwise products.
+/// Accepts products whose sums fit.
 pub fn check(links: &Links<'_>, node: &Node, epilogue: &Epilogue) -> Check {
     let product = Product::of(links, node)?;
     product.check_shape()?;
@@ -30,10 +30,8 @@ pub fn check(links: &Links<'_>, node: &Node, epilogue: &Epilogue) -> Check {
     if epilogue.quantized.is_some() {
         return table(&product, epilogue).map(|_| ());
     }
-    let fits = !product.is_depthwise() && product.channels().iter().all(|sums| most(sums) < MOST_SUM);
-    fits.then_some(()).ok_or_else(|| {
-        no(RefusalKind::Quantization, "the result of a depthwise convolution is float32, or sums are too large")
-    })
+    let fits = product.channels().iter().all(|sums| most(sums) < MOST_SUM);
+    fits.then_some(()).ok_or_else(|| no(RefusalKind::Quantization, "the sums of a channel are too large"))
 }
 
 /// The largest magnitude of the sums of a channel.
@@ -70,10 +68,10 @@ impl Lowering<'_> {
         let (input, order) = self.product_input(&product, node)?;
         let (table, narrow) = table(&product, epilogue)?;
         let (window, limits, narrow) = (product.window, limits(epilogue, qparams), u32::from(narrow));
-        let (input, channels) = (input.place(), self.program.records(&table));
-        let output = self.create(to, order).place();
-        let mut scratch = |bytes: usize| self.program.buffer(Storage::Scratch(bytes)).place();
+        let output = self.create(to, order);
         if product.is_depthwise() {
+            let (input, output, channels) = (input.place(), output.place(), self.program.records(&table));
+            let mut scratch = |bytes: usize| self.program.buffer(Storage::Scratch(bytes)).place();
             let taps = (window.kernel_height as usize * window.kernel_width as usize).next_multiple_of(2);
             let zeros = scratch(window.in_channels as usize * size_of::<i16>());
             let offsets = scratch(2 * taps * size_of::<u32>());
@@ -82,11 +80,16 @@ impl Lowering<'_> {
             self.program.emit(step, self.name(to));
             return Ok(());
         }
-        let tile = self.tile16(&window)?;
-        let weights = self.weights16(&product.integers(), &window);
-        let step = Convolution16 { input, output, tile, window, weights, channels, limits, narrow };
-        self.program.emit(step, self.name(to));
-        Ok(())
+        let integers = product.integers();
+        self.in_groups(&product, (input, output), to, |lowering, part| {
+            let (input, output, window) = (part.input, part.output, part.window);
+            let tile = lowering.tile16(&window)?;
+            let weights = lowering.weights16(part.of(&integers, product.window.out_channels), &window);
+            let channels = lowering.program.records(part.of(&table, product.window.out_channels));
+            let step = Convolution16 { input, output, tile, window, weights, channels, limits, narrow };
+            lowering.program.emit(step, lowering.name(to));
+            Ok(())
+        })
     }
 
     /// A product whose result leaves the partition as float32.
@@ -106,7 +109,7 @@ impl Lowering<'_> {
             output: output.place(),
             tile: self.tile16(&window)?,
             window,
-            weights: self.weights16(&product.integers(), &window),
+            weights: self.weights16(&product.dense(), &window),
             channels: self.program.records(&table),
             least: epilogue.least as f32,
             most: epilogue.most as f32,
