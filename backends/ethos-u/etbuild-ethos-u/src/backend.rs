@@ -4,7 +4,7 @@ use etbuild_backend::{Backend, Blob, Compiler, DeviceReport, EthosU, NpuFacts, R
 use etbuild_ir::{Graph, Links, Node};
 
 use crate::vela::{self, Device};
-use crate::{Series, blob, capability, lower, tosa};
+use crate::{blob, capability, lower, tosa};
 
 /// The backend `ethos-u`.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +35,7 @@ impl Backend for Ethos {
     }
 
     fn facts(&self, target: &TargetFacts) -> Vec<(String, String)> {
-        let Some((npu, _)) = npu(target) else { return vec![("npu".to_owned(), "none".to_owned())] };
+        let Some(npu) = npu(target) else { return vec![("npu".to_owned(), "none".to_owned())] };
         let EthosU { accelerator, system_config, memory_mode, registers } = npu.clone();
         let registers = format!("{registers:#x}");
         let facts = [
@@ -53,14 +53,14 @@ impl Backend for Ethos {
 
     fn refusal(&self, links: &Links<'_>, node: &Node, target: &TargetFacts) -> Option<Refusal> {
         match npu(target) {
-            Some((_, series)) => capability::refusal(links, node, series),
+            Some(_) => capability::refusal(links, node),
             None => Some(Refusal::new(RefusalKind::Target, "the target states no `npu: { ethos-u: ... }`")),
         }
     }
 
     fn lower(&self, graph: &Graph, target: &TargetFacts) -> Result<Blob, Refusal> {
-        let (npu, series) = npu(target).ok_or_else(lower::cut)?;
-        let lowered = lower::lower(graph, series)?;
+        let npu = npu(target).ok_or_else(lower::cut)?;
+        let lowered = lower::lower(graph)?;
         let refused = |reason: String| Refusal::new(RefusalKind::Partition, reason);
         let EthosU { accelerator, system_config, memory_mode, .. } = npu.clone();
         let device = Device { accelerator, system_config, memory_mode };
@@ -73,9 +73,9 @@ impl Backend for Ethos {
 }
 
 /// The NPU of a target.
-fn npu(target: &TargetFacts) -> Option<(&EthosU, Series)> {
+fn npu(target: &TargetFacts) -> Option<&EthosU> {
     match &target.npu {
-        Some(NpuFacts::EthosU(npu)) => Some((npu, Series::of(&npu.accelerator)?)),
+        Some(NpuFacts::EthosU(npu)) => Some(npu),
         _ => None,
     }
 }

@@ -8,7 +8,6 @@ mod blob;
 mod capability;
 mod lower;
 mod model;
-mod series;
 mod tosa;
 pub mod vela;
 
@@ -16,5 +15,4 @@ pub use backend::{BACKEND, Ethos};
 pub use et_problem::problem;
 pub use lower::{Lowered, Output, lower as lower_to_tosa};
 pub use model::delegate;
-pub use series::Series;
 pub use tosa::{Array, Graph, Kind, TensorId, write};

@@ -23,7 +23,6 @@ use etbuild_ir::{Graph, IdMap, Links, Node, ValueId};
 
 use build::Stored;
 
-use crate::Series;
 use crate::tosa;
 use crate::tosa::operation::Table;
 
@@ -94,7 +93,6 @@ pub struct Lowered {
 pub struct Lowering<'g> {
     links: &'g Links<'g>,
     graph: tosa::Graph,
-    series: Series,
     /// The int8 tensors.
     stored: IdMap<Stored>,
     /// Whether a tensor that nothing computes is taken as an input: where a single pattern is checked.
@@ -105,9 +103,9 @@ pub struct Lowering<'g> {
 ///
 /// # Errors
 /// A pattern that is cut by the border of the partition, or that no rule takes.
-pub fn lower(graph: &Graph, series: Series) -> Result<Lowered, Refusal> {
+pub fn lower(graph: &Graph) -> Result<Lowered, Refusal> {
     let links = Links::of(graph);
-    let mut lowering = Lowering::new(&links, series, false);
+    let mut lowering = Lowering::new(&links, false);
     graph.inputs.iter().try_for_each(|id| lowering.input(*id))?;
     for node in &graph.nodes {
         if pattern::quantizes(node).is_some() {
@@ -119,7 +117,7 @@ pub fn lower(graph: &Graph, series: Series) -> Result<Lowered, Refusal> {
 }
 
 /// Accepts a head whose pattern can be lowered.
-pub fn check(links: &Links<'_>, head: &Node, series: Series) -> Check {
+pub fn check(links: &Links<'_>, head: &Node) -> Check {
     let epilogue = pattern::quantized(links, head)?;
     if pattern::width(links, head)? != Some(Width::Int8) {
         return Err(no(RefusalKind::Quantization, "activations are int16, and the backend has int8 only"));
@@ -127,7 +125,7 @@ pub fn check(links: &Links<'_>, head: &Node, series: Series) -> Check {
     if epilogue.residual.is_some() {
         return Err(no(RefusalKind::Quantization, "a sum takes the result before quantization: use the scheme `w8a8`"));
     }
-    Lowering::new(links, series, true).head(head, &epilogue)
+    Lowering::new(links, true).head(head, &epilogue)
 }
 
 /// The refusal of a partition that cuts a pattern.
@@ -145,8 +143,8 @@ fn rule(node: &Node) -> Option<&'static Rule> {
 }
 
 impl<'g> Lowering<'g> {
-    fn new(links: &'g Links<'g>, series: Series, is_check: bool) -> Self {
-        Self { links, graph: tosa::Graph::default(), series, stored: IdMap::default(), is_check }
+    fn new(links: &'g Links<'g>, is_check: bool) -> Self {
+        Self { links, graph: tosa::Graph::default(), stored: IdMap::default(), is_check }
     }
 
     /// Lowers a quantize node together with the operator of its operand.

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use et_core::ScalarType;
 use et_ops::call::OwnedTensor;
 use etbuild_backend::{Backend, Blob, Refusal, TargetFacts};
-use etbuild_ethos_u::{Array, BACKEND, Kind, Lowered, Series, lower_to_tosa};
+use etbuild_ethos_u::{Array, BACKEND, Kind, Lowered, lower_to_tosa};
 use etbuild_ir::{Graph, Links, LoweredProgram, Node};
 use etbuild_quantize::{Data, InMemory, Options, Scheme};
 use safetensors::SafeTensors;
@@ -80,14 +80,14 @@ impl Backend for Keeping {
     }
 }
 
-/// The one partition of a network for an NPU, and the number of nodes that stay with the processor.
-fn partition(program: LoweredProgram, target: &TargetFacts) -> (Graph, usize) {
+/// The one partition of a network for an NPU: only the quantization of the input and the dequantization of the output stay with the processor.
+fn partition(program: LoweredProgram, target: &TargetFacts) -> Graph {
     let keeping = Keeping::default();
     let parted = etbuild_partition::partition(program, &[&keeping], target, &etbuild_partition::InMemory).unwrap();
     let rest = parted.report.iter().filter(|node| !node.refusals.is_empty()).count();
     let mut graphs = keeping.0.into_inner().unwrap();
-    assert_eq!(graphs.len(), 1);
-    (graphs.remove(0), rest)
+    assert_eq!((graphs.len(), rest), (1, 2), "{}", tools::accelerator(target));
+    graphs.remove(0)
 }
 
 #[test]
@@ -96,9 +96,8 @@ fn networks_equal_the_reference_model_and_are_near_the_simulation() {
     export();
     let target = tools::target("u85-256", "Ethos_U85_SYS_DRAM_Mid", "Sram_Only");
     for name in NETWORKS {
-        let (graph, rest) = partition(quantized(name), &target);
-        assert_eq!(rest, 2, "{name}: the quantization of the input and the dequantization of the output stay");
-        let Lowered { graph: tosa, .. } = lower_to_tosa(&graph, Series::U85).unwrap();
+        let graph = partition(quantized(name), &target);
+        let Lowered { graph: tosa, .. } = lower_to_tosa(&graph).unwrap();
         let inputs = tools::inputs(&tosa, 1);
         let found = tosa.evaluate(&inputs).unwrap();
         assert_eq!(found, tools::reference(&folder, &tosa, &inputs), "{name}");
@@ -123,8 +122,8 @@ fn command_streams_of_networks_equal_the_reference_model() {
         let program = quantized(name);
         for target in tools::targets() {
             let npu = tools::accelerator(&target);
-            let (graph, _) = partition(program.clone(), &target);
-            let Lowered { graph: tosa, outputs } = lower_to_tosa(&graph, Series::of(npu).unwrap()).unwrap();
+            let graph = partition(program.clone(), &target);
+            let Lowered { graph: tosa, outputs } = lower_to_tosa(&graph).unwrap();
             let inputs = tools::inputs(&tosa, 1);
             let expected = tools::reference(&folder, &tosa, &inputs);
             let expected: Vec<_> = outputs.iter().map(|output| expected[output.position].bytes()).collect();

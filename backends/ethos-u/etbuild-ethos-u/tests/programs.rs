@@ -2,13 +2,12 @@
 
 use std::path::PathBuf;
 
-use etbuild_ethos_u::Series;
 use etbuild_golden::{Case, check};
 
 fn text(case: &Case) -> Result<String, String> {
     let program = case.program();
     let graph = program.methods.values().next().ok_or("the program has no method")?;
-    let lowered = etbuild_ethos_u::lower_to_tosa(graph, Series::U85).map_err(|refusal| refusal.to_string())?;
+    let lowered = etbuild_ethos_u::lower_to_tosa(graph).map_err(|refusal| refusal.to_string())?;
     Ok(lowered.graph.to_string())
 }
 

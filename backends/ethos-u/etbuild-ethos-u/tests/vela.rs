@@ -19,7 +19,7 @@ fn targets() -> [(TargetFacts, u32); 2] {
 fn every_program_becomes_a_blob_and_the_same_program_the_same_bytes() {
     let Some(_) = tools::folder() else { return };
     for (target, config) in targets() {
-        for (name, graph) in programs(config) {
+        for (name, graph) in tools::programs() {
             let lowered = BACKEND.lower(&graph, &target).unwrap_or_else(|why| panic!("{name}: {why}"));
             if name == "residual" {
                 assert!(lowered == BACKEND.lower(&graph, &target).unwrap(), "{name}");
@@ -33,27 +33,16 @@ fn every_program_becomes_a_blob_and_the_same_program_the_same_bytes() {
     }
 }
 
-/// The programs for an NPU: softmax is for Ethos-U85.
-fn programs(config: u32) -> Vec<(String, etbuild_ir::Graph)> {
-    let mut programs = tools::programs();
-    programs.retain(|(name, _)| name != "softmax" || config >> 28 == 2);
-    programs
-}
-
 #[test]
-fn every_node_is_accepted_and_softmax_on_one_series() {
-    for (target, config) in targets() {
-        for (name, graph) in programs(config) {
+fn every_node_is_accepted() {
+    for (target, _) in targets() {
+        for (name, graph) in tools::programs() {
             let links = etbuild_ir::Links::of(&graph);
             for node in &graph.nodes {
                 assert_eq!(BACKEND.refusal(&links, node, &target), None, "{name}: {}", node.operator);
             }
         }
     }
-    let (_, softmax) = tools::programs().into_iter().find(|(name, _)| name == "softmax").unwrap();
-    let links = etbuild_ir::Links::of(&softmax);
-    let refusals = softmax.nodes.iter().filter_map(|node| BACKEND.refusal(&links, node, &targets()[0].0));
-    assert_eq!(refusals.count(), softmax.nodes.len());
 }
 
 /// A function whose result is quantized, and read as float32 too.

@@ -128,12 +128,7 @@ impl<'g> Lowering<'g> {
         self.constant(name, Kind::Int8, sizes, data)
     }
 
-    /// Adds an int16 constant of one dimension.
-    pub fn words(&mut self, name: &str, data: Vec<u8>) -> TensorId {
-        self.constant(name, Kind::Int16, &[data.len() / 2], data)
-    }
-
-    /// Adds a constant of one int8 or int32 number.
+    /// Adds a constant of one number.
     pub fn number(&mut self, name: &str, kind: Kind, number: i32) -> TensorId {
         self.constant(name, kind, &[1], number.to_le_bytes()[..kind.width()].to_vec())
     }

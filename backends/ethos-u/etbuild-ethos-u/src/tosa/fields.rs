@@ -64,10 +64,10 @@ pub const DEPTHWISE_CONV2D: Code = code(5, "DEPTHWISE_CONV2D");
 pub const MAX_POOL2D: Code = code(8, "MAX_POOL2D");
 pub const CLAMP: Code = code(11, "CLAMP");
 pub const ADD: Code = code(15, "ADD");
+pub const MAXIMUM: Code = code(26, "MAXIMUM");
 pub const MUL: Code = code(28, "MUL");
 pub const SUB: Code = code(30, "SUB");
 pub const TABLE: Code = code(31, "TABLE");
-pub const REDUCE_MAX: Code = code(51, "REDUCE_MAX");
 pub const REDUCE_SUM: Code = code(54, "REDUCE_SUM");
 pub const CONCAT: Code = code(55, "CONCAT");
 pub const PAD: Code = code(56, "PAD");
@@ -136,8 +136,8 @@ pub mod rescale {
 
 /// The axis of CONCAT and of reductions.
 pub const AXIS: Field = field(0, "axis");
-/// The mode for NaN of REDUCE_MAX.
-pub const REDUCE_NAN_MODE: Field = field(1, "nan_mode");
+/// The mode for NaN of MAXIMUM.
+pub const MAXIMUM_NAN_MODE: Field = field(0, "nan_mode");
 /// The permutation of TRANSPOSE.
 pub const PERMUTATION: Field = field(0, "perms");
 /// The mode for NaN that integers need a value of, too: NaN stays.

@@ -15,13 +15,13 @@ mod transpose;
 
 use std::fmt;
 
-pub use arithmetic::{Add, Mul, Sub};
+pub use arithmetic::{Add, Maximum, Mul, Sub};
 pub use clamp::Clamp;
 pub use concat::Concat;
 pub use convolution::{Conv2d, DepthwiseConv2d, Window};
 pub use pad::Pad;
 pub use pool::{AvgPool2d, MaxPool2d, PoolWindow};
-pub use reduce::{ReduceMax, ReduceSum};
+pub use reduce::ReduceSum;
 pub use rescale::{Rescale, Scale};
 pub use reshape::Reshape;
 pub use slice::Slice;

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use et_ethos_u::{Blob, Port};
 use etbuild_backend::{EthosU, NpuFacts, TargetFacts};
-use etbuild_ethos_u::vela::{self, Compiled, Device};
+use etbuild_ethos_u::vela;
 use etbuild_ethos_u::{Array, Graph, Kind, write};
 use etbuild_ethos_u_model::{Executed, Fault, Memory};
 use etbuild_golden::parse;
@@ -142,29 +142,4 @@ pub fn try_execute(blob: &[u8], inputs: &[Array]) -> Result<(Vec<Vec<u8>>, Execu
     let mut memory = Memory::of(blob.weights(), &mut scratch);
     let executed = etbuild_ethos_u_model::execute(blob.commands(), blob.header().config, &mut memory)?;
     Ok((blob.outputs().map(|port| scratch[range(port)].to_vec()).collect(), executed))
-}
-
-/// Whether a program runs on the NPU of a target: softmax is for Ethos-U85.
-pub fn runs(name: &str, target: &TargetFacts) -> bool {
-    name != "softmax" || accelerator(target).starts_with("u85")
-}
-
-/// What Vela makes of a graph, also of one that the backend would not lower for the NPU.
-pub fn compile(graph: &Graph, target: &TargetFacts) -> Compiled {
-    let Some(NpuFacts::EthosU(npu)) = &target.npu else { panic!("the target has no Ethos-U") };
-    let EthosU { accelerator, system_config, memory_mode, .. } = npu.clone();
-    vela::compile(&write(graph), &Device { accelerator, system_config, memory_mode }).unwrap()
-}
-
-/// The outputs of a compiled graph by the model of the NPU.
-pub fn execute_compiled(compiled: &Compiled, inputs: &[Array]) -> Result<Vec<Vec<u8>>, Fault> {
-    let mut scratch = vec![0; compiled.scratch];
-    for (place, input) in compiled.inputs.iter().zip(inputs) {
-        scratch[place.offset..place.offset + place.count].copy_from_slice(&input.bytes());
-    }
-    let mut memory = Memory::of(&compiled.weights, &mut scratch);
-    let commands = &compiled.commands;
-    etbuild_ethos_u_model::execute(&commands.bytes, commands.config, &mut memory)?;
-    let output = |place: &vela::Place| scratch[place.offset..place.offset + place.count].to_vec();
-    Ok(compiled.outputs.iter().map(output).collect())
 }

@@ -1,8 +1,8 @@
-//! ADD, SUB, MUL: arithmetic on int32 tensors of one rank, where a size of 1 is repeated.
+//! ADD, SUB, MUL, MAXIMUM: arithmetic on int32 tensors of one rank, where a size of 1 is repeated.
 
-use super::Operation;
+use super::{Operation, Value};
 use crate::tosa::array::{positions, strides, within};
-use crate::tosa::{Array, Code, Kind, fields};
+use crate::tosa::{Array, Code, Field, Kind, fields};
 
 /// The sum.
 #[derive(Debug)]
@@ -15,6 +15,10 @@ pub struct Sub;
 /// The product; the third operand, a shift of the product, must be 0.
 #[derive(Debug)]
 pub struct Mul;
+
+/// The greater number.
+#[derive(Debug)]
+pub struct Maximum;
 
 impl Operation for Add {
     fn code(&self) -> Code {
@@ -44,6 +48,20 @@ impl Operation for Mul {
     fn evaluate(&self, inputs: &[&Array]) -> Option<Array> {
         let shift = inputs.get(2)?.only()?;
         pairs(inputs, |left, right| left * right).filter(|_| shift == 0)
+    }
+}
+
+impl Operation for Maximum {
+    fn code(&self) -> Code {
+        fields::MAXIMUM
+    }
+
+    fn attributes(&self) -> Vec<(Field, Value)> {
+        vec![(fields::MAXIMUM_NAN_MODE, Value::Number(fields::PROPAGATE))]
+    }
+
+    fn evaluate(&self, inputs: &[&Array]) -> Option<Array> {
+        pairs(inputs, i64::max)
     }
 }
 
