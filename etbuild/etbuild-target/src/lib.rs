@@ -13,6 +13,7 @@
 
 #![deny(clippy::iter_over_hash_type, reason = "the order of a hash map reaches no result")]
 
+mod board;
 mod catalogue;
 mod console;
 mod counter;
@@ -27,13 +28,14 @@ mod starter;
 mod target;
 mod triple;
 
+pub use board::{Board, Flash};
 pub use catalogue::Catalogue;
 pub use console::{Console, RegisterBits, RegisterStep, RegisterValue, Uart};
 pub use counter::{Counter, CsrValue};
 pub use gpu::{Gpu, GpuApi, GpuInterface, MslVersion, TexelStorage};
 pub use memory::{Access, Bank, BootBlock, Memory};
 pub use npu::{Accelerator, EthosU, Npu, Qualcomm};
-pub use run::{Board, Emulator, Flash, Host, Image, Run, Uf2};
+pub use run::{Emulator, Host, Image, Run, Uf2};
 pub use rust::{Feature, Linker, Rust};
 pub use schema::target_schema;
 pub use shipped::SHIPPED;

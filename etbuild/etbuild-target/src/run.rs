@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use etbuild_yaml::{Frequency, Name, quote};
+use etbuild_yaml::{Frequency, quote};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer};
 use serde::{Deserialize, Serialize};
 
-use crate::Rust;
+use crate::{Board, Rust};
 
 /// A form in which the binary is delivered.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
@@ -57,7 +57,7 @@ pub enum Run {
     Model,
     /// Inside an emulator.
     Emulator(Emulator),
-    /// On a board.
+    /// On a board: `probe`, or the way to bring firmware to it.
     Device(Board),
     /// On the one Android device that is attached, through the Android Debug Bridge.
     Adb,
@@ -123,30 +123,4 @@ pub struct Emulator {
     /// same crates and the same program file with another C library. Left out, the binary itself runs.
     #[serde(default)]
     pub twin: Option<Rust>,
-}
-
-/// A board, and the way to bring firmware to it: exactly one of `drive` and `flash`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Board {
-    /// The label of the drive as which the board appears, and which takes a UF2 image.
-    #[serde(default)]
-    pub drive: Option<Name>,
-    /// The program that writes the linked file to the board and starts it.
-    #[serde(default)]
-    pub flash: Option<Flash>,
-    /// The instruction for a person that makes the board appear.
-    pub attach: String,
-}
-
-/// A program that flashes a board through a debug probe.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Flash {
-    /// The program, looked up in `PATH`.
-    pub program: String,
-    /// The arguments; `{binary}` is replaced by the path of the linked file.
-    pub arguments: Vec<String>,
-    /// The command that installs the program.
-    pub install: String,
 }

@@ -5,11 +5,11 @@ use etbuild_yaml::{FormatVersion, Frequency, Name, Source, Spanned, check_versio
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::counter;
 use crate::gpu::GpuFile;
 use crate::memory::MemoryFile;
 use crate::npu::Npu;
 use crate::{Console, Counter, Gpu, Image, Linker, Memory, Run, Rust};
+use crate::{board, counter};
 
 /// Whether a target has an operating system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
@@ -80,6 +80,10 @@ pub struct TargetFile {
     console: Console,
     /// The forms in which the binary is delivered.
     image: Vec<Image>,
+    /// The chip, as the program that flashes it through a debug probe names it, such as `nRF52840_xxAA`: for `run: { device: probe }`, and for `{chip}` in the
+    /// arguments of `flash`.
+    #[serde(default)]
+    chip: Option<Spanned<Name>>,
     /// How the binary is run; left out, it is built and not run.
     #[serde(default)]
     run: Option<Spanned<Run>>,
@@ -141,8 +145,8 @@ impl TargetFile {
             clock: self.clock,
             counter,
             memory,
+            run: board::check(self.run, self.chip.as_ref(), &self.console, &self.image)?,
             console: self.console,
-            run: check_run(self.run, &self.image)?,
             image: self.image,
         })
     }
@@ -196,25 +200,6 @@ fn check_npu(kind: Kind, is_static: bool, npu: Option<Spanned<Npu>>) -> Result<O
         return inconsistent("a static binary cannot load the vendor's library of an NPU", help);
     }
     Ok(Some(npu.value))
-}
-
-/// A board is brought firmware in one way, and a drive takes a UF2 image.
-fn check_run(run: Option<Spanned<Run>>, images: &[Image]) -> Result<Run, Diagnostic> {
-    let Some(run) = run else { return Ok(Run::None) };
-    let Run::Device(board) = &run.value else { return Ok(run.value) };
-    let has_uf2 = images.iter().any(|image| matches!(image, Image::Uf2(_)));
-    let mistake = match (&board.drive, &board.flash) {
-        (Some(_), Some(_)) => Some(("a board has a drive or a program that flashes it", "remove `drive:` or `flash:`")),
-        (None, None) => Some(("a board needs a way to bring firmware to it", "write `drive:` or `flash:`")),
-        (Some(_), None) if !has_uf2 => {
-            Some(("a drive takes an image in UF2", "write `image: [elf, { uf2: { family: ... } }]`"))
-        }
-        _ => None,
-    };
-    match mistake {
-        Some((message, help)) => Err(Diagnostic::error(Code::TargetInconsistent, message).at(*run.span).help(help)),
-        None => Ok(run.value),
-    }
 }
 
 fn check_memory(kind: &Spanned<Kind>, memory: Option<Spanned<MemoryFile>>) -> Result<Option<Memory>, Diagnostic> {
