@@ -43,6 +43,7 @@ struct Variables<'a> {
     symbol: String,
     upper: String,
     memory: u64,
+    stack: Option<u32>,
     inputs: Vec<Input<'a>>,
     outputs: &'a [usize],
 }
@@ -53,11 +54,16 @@ struct Input<'a> {
     size: usize,
 }
 
-/// The interface of the library of a project for `target`, whose model takes `memory` bytes.
+/// The interface of the library of a project for `target`, whose model takes `memory` bytes, and whose calls take `stack` bytes, where a bound is known.
 ///
 /// # Errors
 /// [`LinkError::Template`], which a test excludes.
-pub fn c_model(facts: &ProjectFacts, target: &CompileTarget, memory: u64) -> Result<CModel, LinkError> {
+pub fn c_model(
+    facts: &ProjectFacts,
+    target: &CompileTarget,
+    memory: u64,
+    stack: Option<u32>,
+) -> Result<CModel, LinkError> {
     let symbol = symbol(&facts.name);
     let sizes = facts.method.input_bytes.iter().enumerate();
     let name = |index: usize| facts.method.inputs.get(index).map_or("", String::as_str);
@@ -70,6 +76,7 @@ pub fn c_model(facts: &ProjectFacts, target: &CompileTarget, memory: u64) -> Res
         upper: symbol.to_uppercase(),
         symbol,
         memory,
+        stack,
         inputs: sizes.map(|(index, size)| Input { name: name(index), size: *size }).collect(),
         outputs: &facts.method.output_bytes,
     };

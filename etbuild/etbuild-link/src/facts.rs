@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use crate::plan::PlanFacts;
 use crate::{KernelTable, LibraryForm, LinkError, OperatorCrate, SystemFiles};
 
 /// The facts of a generated project.
@@ -120,6 +121,8 @@ pub struct BoardFacts {
     pub counter: Option<Counter>,
     /// Whether the compiler aims at speed, and not at small code.
     pub speed: bool,
+    /// How many times the firmware executes each verification case again and counts; 0 for not at all.
+    pub bench: u32,
     /// The digest of everything that the firmware is made from, code and data.
     pub build: String,
     /// The verification data.
@@ -134,13 +137,22 @@ impl ProjectFacts {
     pub fn check_constants(&self) -> Result<(), LinkError> {
         let (Some(board), Program::Embedded(program)) = (&self.board, &self.program) else { return Ok(()) };
         let VerifyData { cases, inputs, outputs } = &board.verify;
-        let (program, verify) = (program.len() as u64, (inputs.len() + outputs.len()) as u64);
+        let program = if program.is_empty() { 0 } else { program_in_firmware(program, &self.method.name)? };
+        let verify = (inputs.len() + outputs.len()) as u64;
         let Region { name, size, .. } = &board.memory.constants;
         if program + verify <= *size {
             return Ok(());
         }
         Err(LinkError::ConstantsTooLarge { bank: name.clone(), size: *size, program, verify, cases: *cases })
     }
+}
+
+/// The bytes of a method of a program file that firmware has: weights, blobs, lists of numbers.
+///
+/// # Errors
+/// [`LinkError::Template`] for a program file that firmware cannot execute.
+pub fn program_in_firmware(program: &[u8], method: &str) -> Result<u64, LinkError> {
+    Ok(PlanFacts::of(program, method)?.data.len() as u64)
 }
 
 /// A family of processors that firmware starts on in the same way.

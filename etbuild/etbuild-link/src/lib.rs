@@ -26,10 +26,12 @@ mod flags;
 mod java;
 mod job;
 mod library;
+mod library_use;
 mod manifest;
 mod messages;
 mod missing;
 mod operators;
+mod packed;
 mod plan;
 mod prebuilt;
 mod process_package;
@@ -61,11 +63,12 @@ pub use dll::dll_library;
 pub use error::LinkError;
 pub use facts::{
     ArenaFacts, BoardFacts, BootBlock, Console, Counter, EngineFacts, MemoryFacts, MethodFacts, Processor, Program,
-    ProjectFacts, Region, RegisterStep, Uart, UpdateFacts, VerifyData,
+    ProjectFacts, Region, RegisterStep, Uart, UpdateFacts, VerifyData, program_in_firmware,
 };
 pub use java::{android_archive, java_classes, java_digest};
 pub use job::{BuildJob, JobAnswer, JobEnd};
 pub use library::LibraryForm;
+pub use library_use::LibraryUse;
 pub use messages::Compiled;
 pub use missing::MissingKernel;
 pub use operators::{CustomKernel, OperatorCrate};

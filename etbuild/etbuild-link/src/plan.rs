@@ -1,7 +1,7 @@
 //! The plan of firmware's method: values and instructions of the program file as constants of Rust.
 //!
-//! Each item is an expression of a type of `et_runtime::DecodedPlan`. What an item refers to in the program file is checked here, so
-//! that the firmware has no reader.
+//! Each item is an expression of a type of `et_runtime::DecodedPlan`. What an item refers to in the program file is checked and packed here, so
+//! that the firmware has no reader, and none of the file's names.
 
 use std::fmt::Display;
 
@@ -13,6 +13,7 @@ use et_format::{
 use serde::Serialize;
 
 use crate::LinkError;
+use crate::packed::{DATA, Packed};
 
 /// The constants of a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -33,6 +34,9 @@ pub struct PlanFacts {
     pub instructions: Vec<String>,
     /// Whether the elements of all tensors lie in row-major order.
     pub is_row_major: bool,
+    /// The parts of the program file that the items refer to: weights, blobs, lists of numbers.
+    #[serde(skip)]
+    pub data: Vec<u8>,
 }
 
 impl PlanFacts {
@@ -50,12 +54,12 @@ impl PlanFacts {
         let mut plans = file.program().execution_plans()?.iter().flatten();
         let plan = plans.find(|plan| plan.is_named(method) == Ok(true)).ok_or(Error::NotFound)?;
         let facts = Self { is_row_major: true, ..Self::default() };
-        Decoder { bytes, file, facts }.decode(plan)
+        Decoder { packed: Packed::default(), file, facts }.decode(plan)
     }
 }
 
 struct Decoder<'a> {
-    bytes: &'a [u8],
+    packed: Packed,
     file: ProgramFile<'a>,
     facts: PlanFacts,
 }
@@ -69,12 +73,13 @@ impl<'a> Decoder<'a> {
         self.facts.inputs = plan.inputs()?.iter().collect();
         self.facts.outputs = plan.outputs()?.iter().collect();
         for delegate in plan.delegates()?.iter() {
-            let blob = self.span(self.file.delegate_blob(delegate?)?)?;
+            let blob = self.span(self.file.delegate_blob(delegate?)?, DATA);
             self.facts.blobs.push(blob);
         }
         for chain in plan.chains()?.iter() {
             self.chain(chain?)?;
         }
+        self.facts.data = self.packed.into_bytes();
         Ok(self.facts)
     }
 
@@ -85,12 +90,12 @@ impl<'a> Decoder<'a> {
             Kind::Bool => variant("Bool", value.bool()?),
             Kind::Double => variant("Double", halves(value.double()?.to_bits())),
             Kind::Tensor => self.tensor(Tensor::of(value.content()?))?,
-            Kind::String => self.list("Text", value.string()?.as_bytes())?,
-            Kind::IntList => self.list("Int", value.int_list()?.bytes())?,
-            Kind::DoubleList => self.list("Double", value.double_list()?.bytes())?,
-            Kind::BoolList => self.list("Bool", value.bool_list()?)?,
-            Kind::TensorList => self.list("Tensor", value.tensor_list()?.bytes())?,
-            Kind::OptionalTensorList => self.list("OptionalTensor", value.tensor_list()?.bytes())?,
+            Kind::String => self.list("Text", value.string()?.as_bytes(), 1),
+            Kind::IntList => self.list("Int", value.int_list()?.bytes(), LONGS),
+            Kind::DoubleList => self.list("Double", value.double_list()?.bytes(), LONGS),
+            Kind::BoolList => self.list("Bool", value.bool_list()?, 1),
+            Kind::TensorList => self.list("Tensor", value.tensor_list()?.bytes(), INDICES),
+            Kind::OptionalTensorList => self.list("OptionalTensor", value.tensor_list()?.bytes(), INDICES),
         })
     }
 
@@ -99,8 +104,8 @@ impl<'a> Decoder<'a> {
         let layout = TensorLayout { scalar_type: tensor.scalar_type()?, sizes, dim_order };
         let (memory, elements) = self.memory(tensor, layout.nbytes()?)?;
         self.facts.is_row_major &= DimOrder::new(dim_order)?.is_contiguous();
-        let (sizes, rank) = (self.start(sizes.bytes())?, sizes.len());
-        let (dim_order, scalar_type) = (self.start(dim_order)?, layout.scalar_type);
+        let (sizes, rank) = (self.packed.place(sizes.bytes(), INDICES), sizes.len());
+        let (dim_order, scalar_type) = (self.packed.place(dim_order, 1), layout.scalar_type);
         let shape_dynamism = tensor.shape_dynamism()?;
         let tensor = format!(
             "DecodedTensor {{ sizes: {sizes}, dim_order: {dim_order}, elements: {elements}, scalar_type: ScalarType::{scalar_type:?}, \
@@ -129,21 +134,20 @@ impl<'a> Decoder<'a> {
         }
         match (tensor.data_buffer_index()?, tensor.allocation()?) {
             (0, None) => Ok(("Missing".to_owned(), 0)),
-            (index, None) => Ok(("File".to_owned(), self.start(self.file.constant(index, size)?)? as u64)),
+            (index, None) => Ok(("File".to_owned(), self.packed.place(self.file.constant(index, size)?, DATA) as u64)),
             (index, Some(place)) => {
                 let arena = place.memory_id.checked_sub(1).ok_or(Error::InvalidProgram)?;
                 if index > 0 {
-                    self.initialize(self.file.initial_value(index, size)?, arena, place)?;
+                    self.initialize(self.file.initial_value(index, size)?, arena, place);
                 }
                 Ok((format!("Arena({arena})"), place.offset))
             }
         }
     }
 
-    fn initialize(&mut self, bytes: &[u8], arena: u32, place: Allocation) -> Result<()> {
-        let (bytes, offset) = (self.span(bytes)?, place.offset);
+    fn initialize(&mut self, bytes: &[u8], arena: u32, place: Allocation) {
+        let (bytes, offset) = (self.span(bytes, DATA), place.offset);
         self.facts.initial.push(format!("InitialValue {{ bytes: {bytes}, arena: {arena}, offset: {offset} }}"));
-        Ok(())
     }
 
     /// Adds the instructions of a chain. Jumps lead to instructions of the same chain.
@@ -152,10 +156,10 @@ impl<'a> Decoder<'a> {
         for index in 0..chain.instruction_count()? {
             let text = match chain.instruction(index)? {
                 Instruction::KernelCall { operator, arguments } => {
-                    format!("Kernel({operator}, {})", self.span(arguments.bytes())?)
+                    format!("Kernel({operator}, {})", self.span(arguments.bytes(), INDICES))
                 }
                 Instruction::DelegateCall { delegate, arguments } => {
-                    format!("Delegate({delegate}, {})", self.span(arguments.bytes())?)
+                    format!("Delegate({delegate}, {})", self.span(arguments.bytes(), INDICES))
                 }
                 Instruction::MoveCall { from, to } => format!("Move({from}, {to})"),
                 Instruction::JumpFalseCall { condition, destination } => {
@@ -168,24 +172,18 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    fn list(&self, kind: &str, part: &[u8]) -> Result<String> {
-        Ok(variant("List", format_args!("DecodedList::{kind}, {}", self.span(part)?)))
+    fn list(&mut self, kind: &str, part: &[u8], alignment: usize) -> String {
+        variant("List", format_args!("DecodedList::{kind}, {}", self.span(part, alignment)))
     }
 
-    fn span(&self, part: &[u8]) -> Result<String> {
-        Ok(format!("Span {{ start: {}, size: {} }}", self.start(part)?, part.len()))
-    }
-
-    /// The offset of a part of the file; 0 for no bytes, which may lie anywhere.
-    fn start(&self, part: &[u8]) -> Result<usize> {
-        if part.is_empty() {
-            return Ok(0);
-        }
-        let start = part.as_ptr().addr().wrapping_sub(self.bytes.as_ptr().addr());
-        let within = start.checked_add(part.len()).is_some_and(|end| end <= self.bytes.len());
-        if within { Ok(start) } else { Err(Error::InvalidProgram) }
+    fn span(&mut self, part: &[u8], alignment: usize) -> String {
+        format!("Span {{ start: {}, size: {} }}", self.packed.place(part, alignment), part.len())
     }
 }
+
+/// The alignments of lists of numbers.
+const INDICES: usize = 4;
+const LONGS: usize = 8;
 
 /// The low and the high half of 64 bits.
 fn halves(bits: u64) -> String {
@@ -235,7 +233,7 @@ mod tests {
         PlanFacts::of(&file(values, Vec::new()), "forward").unwrap()
     }
 
-    /// The bytes of the file that a text names behind this word.
+    /// The packed bytes that a text names behind this word.
     fn part<'f>(file: &'f [u8], text: &str, word: &str, len: usize) -> &'f [u8] {
         let digits: String = text.split_once(word).unwrap().1.chars().take_while(char::is_ascii_digit).collect();
         &file[digits.parse().unwrap()..][..len]
@@ -248,14 +246,26 @@ mod tests {
             file([tensors.to_vec(), vec![write::EValue::BoolList(vec![true, false, true])]].concat(), Vec::new());
         let facts = PlanFacts::of(&file, "forward").unwrap();
         let [constant, buffer, list] = &facts.values[..] else { panic!("{facts:?}") };
-        assert_eq!(part(&file, constant, "elements: ", 8), b"constant");
-        assert_eq!(part(&file, constant, " sizes: ", 4), [2, 0, 0, 0]);
+        let file = &facts.data;
+        assert_eq!(part(file, constant, "elements: ", 8), b"constant");
+        assert_eq!(part(file, constant, " sizes: ", 4), [2, 0, 0, 0]);
         assert!(constant.ends_with("rank: 1, memory: DecodedMemory::File })"), "{constant}");
         assert!(buffer.contains("elements: 32,") && buffer.ends_with("DecodedMemory::Arena(0) })"), "{buffer}");
-        assert_eq!(part(&file, &facts.initial[0], "start: ", 8), b"initial!");
+        assert_eq!(part(file, &facts.initial[0], "start: ", 8), b"initial!");
         assert!(facts.initial[0].ends_with("size: 8 }, arena: 0, offset: 32 }"), "{:?}", facts.initial);
         assert!(list.starts_with("DecodedValue::List(DecodedList::Bool, Span {"), "{list}");
-        assert_eq!(part(&file, list, "start: ", 3), [1, 0, 1]);
+        assert_eq!(part(file, list, "start: ", 3), [1, 0, 1]);
+    }
+
+    #[test]
+    fn names_stay_behind() {
+        let plan =
+            file([tensor(&[2], 1, None), tensor(&[2], 0, Some(32))].map(write::EValue::Tensor).to_vec(), Vec::new());
+        let is_in = |bytes: &[u8], name: &[u8]| bytes.windows(name.len()).any(|window| window == name);
+        let data = PlanFacts::of(&plan, "forward").unwrap().data;
+        assert!(is_in(&plan, b"forward") && !is_in(&data, b"forward"));
+        // The shape of both tensors and their order, once, and the constant.
+        assert_eq!(data, b"constant\x02\0\0\0\0");
     }
 
     #[test]

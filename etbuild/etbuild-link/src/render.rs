@@ -46,6 +46,7 @@ struct Variables<'a> {
     counter: Option<&'a Counter>,
     processor: Option<Processor>,
     cases: usize,
+    bench: u32,
     text: bool,
     media: bool,
     vision: bool,
@@ -89,8 +90,9 @@ struct Engine<'a> {
 
 /// The files of `template` with `facts` filled in, and the data that the facts carry.
 pub fn render(template: &EmbeddedFolder, facts: &ProjectFacts) -> Result<BTreeMap<String, Vec<u8>>, LinkError> {
-    let mut files = data(facts)?;
-    let context = Context::from_serialize(&variables(facts)?).map_err(|error| failed(&error))?;
+    let plan = plan(facts)?;
+    let mut files = data(facts, &plan)?;
+    let context = Context::from_serialize(&variables(facts, plan)).map_err(|error| failed(&error))?;
     for file in template.files {
         let (path, bytes) = match file.path.strip_suffix(SUFFIX) {
             Some(path) => (path, fill_in(file.bytes, &context)?),
@@ -127,18 +129,18 @@ pub fn unfilled(template: &EmbeddedFolder) -> Result<BTreeMap<String, Vec<u8>>, 
     template.files.iter().map(file).collect()
 }
 
-fn variables(facts: &ProjectFacts) -> Result<Variables<'_>, LinkError> {
+fn variables(facts: &ProjectFacts, plan: PlanFacts) -> Variables<'_> {
     let program_file = match &facts.program {
         Program::Beside(name) => Some(name.as_str()),
         Program::Embedded(_) | Program::Later => None,
     };
-    Ok(Variables {
+    Variables {
         name: &facts.name,
         symbol: symbol(&facts.name),
         stamp: &facts.stamp,
         banner: report::banner(&facts.stamp, facts.board.as_ref().map_or("", |board| &board.build)),
         method: &facts.method,
-        plan: plan(facts)?,
+        plan,
         kernels: facts.kernels.kernels().iter().map(kernel).collect(),
         operator_folders: facts.kernels.kernels().iter().filter_map(SelectedKernel::folder).collect(),
         operator_crates: facts.operators.iter().map(OperatorCrate::name).collect(),
@@ -155,6 +157,7 @@ fn variables(facts: &ProjectFacts) -> Result<Variables<'_>, LinkError> {
         counter: facts.board.as_ref().and_then(|board| board.counter.as_ref()),
         processor: facts.board.as_ref().map(|board| board.processor),
         cases: facts.board.as_ref().map_or(0, |board| board.verify.cases),
+        bench: facts.board.as_ref().map_or(0, |board| board.bench),
         text: facts.text,
         media: facts.media,
         vision: facts.vision,
@@ -168,7 +171,7 @@ fn variables(facts: &ProjectFacts) -> Result<Variables<'_>, LinkError> {
         start: facts.system.is_some(),
         library_start: facts.system == Some(SystemFiles::Windows),
         speed: facts.board.as_ref().is_some_and(|board| board.speed),
-    })
+    }
 }
 
 /// The plan of firmware with a program file.
@@ -231,13 +234,14 @@ fn failed(error: &tera::Error) -> LinkError {
     LinkError::Template(format!("a template cannot be filled in: {error}"))
 }
 
-/// The data files: the program file and the verification data of a board.
-fn data(facts: &ProjectFacts) -> Result<BTreeMap<String, Vec<u8>>, LinkError> {
+/// The data files: the program file, or what a board keeps of it and the verification data.
+fn data(facts: &ProjectFacts, plan: &PlanFacts) -> Result<BTreeMap<String, Vec<u8>>, LinkError> {
     let mut files = BTreeMap::new();
-    if let Program::Embedded(bytes) = &facts.program {
+    if let (Program::Embedded(bytes), None) = (&facts.program, &facts.board) {
         files.insert("data/program.pte".to_owned(), bytes.clone());
     }
     if let Some(board) = &facts.board {
+        files.insert("data/program.bin".to_owned(), plan.data.clone());
         let verify = &board.verify;
         check_size("inputs", &verify.inputs, &facts.method.input_bytes, verify.cases)?;
         check_size("outputs", &verify.outputs, &facts.method.output_bytes, verify.cases)?;

@@ -11,6 +11,8 @@ pub struct Report {
     pub producer: String,
     /// The bytes of all outputs of each case, one after the other.
     pub outputs: Vec<Vec<u8>>,
+    /// The ticks of the processor's counter that each execution took which was measured, by case.
+    pub bench: Vec<Vec<u32>>,
     /// The end; `None` where the report breaks off.
     pub end: Option<End>,
     /// The exit status, for a board without debugger or emulator.
@@ -50,6 +52,7 @@ pub enum End {
 enum Line {
     Producer { producer: String },
     Case { outputs: String },
+    Bench { bench: Vec<u32> },
     End(End),
     Exit { exit: u32 },
 }
@@ -149,6 +152,7 @@ pub fn parse(text: &str) -> Result<Report, LinkError> {
         match serde_json::from_str(line).map_err(|_| malformed(line))? {
             Line::Producer { producer } => report.producer = producer,
             Line::Case { outputs } => report.outputs.push(bytes(&outputs).ok_or_else(|| malformed(line))?),
+            Line::Bench { bench } => report.bench.push(bench),
             Line::End(end) => report.end = Some(end),
             Line::Exit { exit } => report.exit = Some(exit),
         }
@@ -175,10 +179,11 @@ mod tests {
     #[test]
     fn a_whole_report_is_read() {
         let text = "boot\n{\"producer\":\"p\"}\n{\"outputs\":\"00ff\"}\n{\"outputs\":\"1a\"}\n\
+                    {\"bench\":[5,4294967295]}\n{\"bench\":[6]}\n\
                     {\"cases\":2,\"max_error_bits\":1,\"argmax_equal\":2,\"ticks\":3,\"stack\":4}\n{\"exit\":0}\n";
         let end = Some(End::Finished { cases: 2, max_error_bits: 1, argmax_equal: 2, ticks: 3, stack: 4 });
-        let outputs = vec![vec![0, 255], vec![0x1a]];
-        assert_eq!(parse(text).unwrap(), Report { producer: "p".to_owned(), outputs, end, exit: Some(0) });
+        let (outputs, bench) = (vec![vec![0, 255], vec![0x1a]], vec![vec![5, u32::MAX], vec![6]]);
+        assert_eq!(parse(text).unwrap(), Report { producer: "p".to_owned(), outputs, bench, end, exit: Some(0) });
     }
 
     /// What a listener makes of a text that comes in pieces; `None` where the report is not whole.
@@ -225,7 +230,15 @@ mod tests {
 
     #[test]
     fn a_line_that_firmware_does_not_write_is_an_error() {
-        for line in ["{\"outputs\":\"0g\"}", "{\"outputs\":\"000\"}", "{\"outputs\":\"00", "{}"] {
+        for line in [
+            "{\"outputs\":\"0g\"}",
+            "{\"outputs\":\"000\"}",
+            "{\"outputs\":\"00",
+            "{}",
+            "{\"bench\":[-1]}",
+            "{\"bench\":[4294967296]}",
+            "{\"bench\":[1,",
+        ] {
             assert!(matches!(parse(line), Err(LinkError::Report(_))), "{line}");
         }
     }

@@ -16,7 +16,7 @@ pub struct SizeReport {
     pub data: u64,
     /// Variables that start with zeros.
     pub bss: u64,
-    /// The program file.
+    /// The weights, blobs and lists of numbers of the program file.
     pub program: u64,
     /// The inputs and outputs that the firmware checks itself with.
     pub verify: u64,

@@ -54,6 +54,12 @@ impl Toolchain {
         host::program(self.sysroot.join("bin/cargo"))
     }
 
+    /// LLD, which comes with the compiler.
+    pub fn lld(&self) -> PathBuf {
+        let host = self.rustc_version.lines().find_map(|line| line.strip_prefix("host: ")).unwrap_or_default();
+        host::program(self.sysroot.join("lib/rustlib").join(host).join("bin/rust-lld"))
+    }
+
     /// The toolchain in an action key: everything that can change the bytes of results, and no path.
     pub fn identity(&self) -> String {
         let library = if self.route == Route::BuildStd { "built" } else { "prebuilt" };

@@ -25,6 +25,7 @@ pub fn check(recipe: &Recipe) -> Vec<Diagnostic> {
         .chain(shorter_contexts(recipe))
         .chain(speculated(recipe))
         .chain(batched(recipe))
+        .chain(measured(recipe))
         .chain(guessed(recipe))
         .chain(methods(recipe))
         .chain(constants(recipe))
@@ -193,6 +194,14 @@ fn batched(recipe: &Recipe) -> Option<Diagnostic> {
     let message = format!("`export.batch: {}` is out of range", texts.value);
     let mistake = Diagnostic::error(Code::BadValue, message).at((*texts.span).clone());
     Some(mistake.help("write a number from 2 to 64, such as 8, or 0 for no batches"))
+}
+
+/// A number of executions that measures nothing, or whose report would be longer than is of use.
+fn measured(recipe: &Recipe) -> Option<Diagnostic> {
+    let executions = recipe.bench.as_ref().filter(|executions| !(1..=10_000).contains(&executions.value))?;
+    let message = format!("`bench: {}` is out of range", executions.value);
+    let mistake = Diagnostic::error(Code::BadValue, message).at((*executions.span).clone());
+    Some(mistake.help("write a number of executions from 1 to 10000, such as 10"))
 }
 
 /// Speculative decoding with a scheme whose dynamic quantization would make results depend on the draft tokens.

@@ -76,6 +76,10 @@ pub struct Recipe {
     /// the key.
     #[serde(default)]
     pub trace: Option<Spanned<bool>>,
+    /// How many times the firmware of a board executes each verification case again and counts, from 1 to 10000; if omitted, not at all. `etbuild deploy
+    /// --bench` sets the key.
+    #[serde(default)]
+    pub bench: Option<Spanned<u32>>,
     /// The aim of the compiler for firmware; `size` if omitted. Binaries of hosted targets are always fast.
     #[serde(default)]
     pub optimize: Optimize,

@@ -9,7 +9,7 @@ use crate::gpu::GpuFile;
 use crate::memory::MemoryFile;
 use crate::npu::Npu;
 use crate::{Console, Counter, Gpu, Image, Linker, Memory, Run, Rust};
-use crate::{board, counter};
+use crate::{counter, run};
 
 /// Whether a target has an operating system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
@@ -145,7 +145,7 @@ impl TargetFile {
             clock: self.clock,
             counter,
             memory,
-            run: board::check(self.run, self.chip.as_ref(), &self.console, &self.image)?,
+            run: run::check(self.run, self.chip.as_ref(), &self.console, &self.image)?,
             console: self.console,
             image: self.image,
         })

@@ -233,6 +233,9 @@ pub struct Deploy {
     /// Bring the binary to this device and run it there: `adb`, `adb:SERIAL`, `ssh:HOST`, or a board: `serial:PORT`, `probe`; may be given several times
     #[arg(long, value_name = "DEVICE")]
     pub device: Vec<String>,
+    /// Execute each verification case N times more on the boards, and show the least, median and greatest instructions or cycles; 10 times without N
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "10")]
+    pub bench: Option<u32>,
 }
 
 /// Arguments of `serve`.

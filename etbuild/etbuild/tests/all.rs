@@ -8,6 +8,7 @@ mod adapters;
 mod android;
 mod apple;
 mod attest;
+mod bench;
 mod boards;
 mod browser;
 mod bundles;

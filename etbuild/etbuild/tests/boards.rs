@@ -145,6 +145,42 @@ fn check(unit: &Value, board: &Target, tolerance: f64) {
     }
 }
 
+/// A library states the stack of its calls, in the report and in the header: that of its test firmware but for what this adds around the call, and at
+/// least what the run in the emulator used below that.
+#[test]
+fn a_library_states_the_stack_of_its_calls() {
+    let place = Place::warm();
+    let boards = ["mps2-an505", "mps2-an386", "riscv-virt", "microbit"];
+    // The int8 kernels of a Cortex-M0 have no bound.
+    for (options, boards) in [("", &boards[..]), (QUANTIZE, &boards[..3])] {
+        let options = format!("--set library=true {options}");
+        let result = place.run(&command(&place, &options, boards.iter().copied())).expect(0).json();
+        for board in boards.iter().copied() {
+            let unit = unit(&result, board);
+            let library = &unit["library"];
+            let bound = library["stack"]["bytes"].as_u64().unwrap_or_else(|| panic!("{board}: {library}"));
+            let file = |name: &str| fs::read_to_string(place.out().join("digits").join(board).join(name)).unwrap();
+            assert!(file("digits.h").contains(&format!("#define DIGITS_STACK_BYTES {bound}\n")), "{board}");
+            assert!(
+                file("library/src/lib.rs").contains(&format!("pub const STACK_BYTES: usize = {bound};")),
+                "{board}"
+            );
+            let calls = library["stack"]["calls"].as_array().unwrap();
+            assert!(calls[0]["function"].as_str().unwrap().starts_with("digits_"), "{board}: {library}");
+            let firmware = unit["stack"]["bytes"].as_u64().unwrap();
+            assert!(bound <= firmware + 64 && firmware <= bound + 384, "{board}: {bound} and {firmware} bytes");
+            let used = unit["cost"]["stack"].as_u64().unwrap_or(bound);
+            assert!(used <= bound + 384, "{board}: {used} bytes in use, {bound} of the library");
+            let code = library["code"].as_u64().unwrap();
+            assert!(
+                (4 << 10..unit["sizes"]["text"].as_u64().unwrap() + (2 << 10)).contains(&code),
+                "{board}: {library}"
+            );
+            assert_eq!(library["program"], unit["sizes"]["program"], "{board}");
+        }
+    }
+}
+
 /// Programs cannot panic: where a kernel would, there is a fault, and no message. The linker's map has no function of
 /// `core::panicking`.
 fn check_panics(place: &Place, command: &str) {

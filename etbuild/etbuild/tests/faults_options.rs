@@ -46,6 +46,7 @@ type Read = (&'static str, Base, &'static [&'static str], &'static [&'static str
 
 const READ: &[Read] = &[
     ("adapter", Checkpoint, &[], &["", "adapter=ADAPTER", "adapter=OTHER_ADAPTER"]),
+    ("bench", Board, &[], &["", "bench=5", "bench=10"]),
     ("constrain", Language, &["server=true"], &["constrain=false", "constrain=true"]),
     ("diffusion.guidance", Pictures, &[], &["", "diffusion.guidance=1", "diffusion.guidance=2.5"]),
     ("diffusion.pipeline", Pictures, &[], &["", "diffusion.pipeline=OTHER_PIPELINE"]),
@@ -315,6 +316,7 @@ const BOARD: &str = "a board may be another one than before: its report is not s
 const UNSTATED: &[(&str, &str)] = &[
     ("aliases", "recipes find the target by these names; results have the name"),
     ("console.uart.baud", BOARD),
+    ("chip", BOARD),
     ("clock", "an estimate of the time is computed after the run"),
     ("endian", "compared with other keys where the file is read; the triple decides"),
     ("etbuild", "the version of the format, of which there is one"),
@@ -323,6 +325,7 @@ const UNSTATED: &[(&str, &str)] = &[
     ("memory.banks[].access", "compared with the use of the bank where the file is read"),
     ("name", "the folder of the results"),
     ("pointer_width", "compared with other keys where the file is read; the triple decides"),
+    ("run.device", BOARD),
     ("run.device.attach", "a text for people"),
     ("run.device.drive", BOARD),
     ("run.device.flash.arguments", BOARD),

@@ -35,8 +35,23 @@ fn the_example_has_its_golden_sizes() {
         check(golden.target, "flash", flash, golden.flash);
         assert!(flash <= MOST_FLASH, "{}: {flash} bytes of flash", golden.target);
         check(golden.target, "arena", sizes["arena"].as_u64().unwrap(), golden.arena);
+        check_texts(&place, golden.target, sizes["program"].as_u64().unwrap());
         assert_eq!(sizes["bss"], 0, "{}: the runtime has no memory of its own", golden.target);
     }
+}
+
+/// Firmware has neither the names of the program file nor sentences, and less than the program file.
+fn check_texts(place: &Place, target: &str, program: u64) {
+    let read = |file: &str| std::fs::read(place.out().join("digits").join(target).join(file)).unwrap();
+    let (binary, file) = (read("digits"), read("digits.pte"));
+    let is_in = |bytes: &[u8], text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
+    for text in ["aten::", "forward", "children_spec", "etbuild.inputs"] {
+        assert!(is_in(&file, text) && !is_in(&binary, text), "{target}: {text}");
+    }
+    for text in ["panicked", "src/", "core::", "overflow", "out of range", "index out of bounds"] {
+        assert!(!is_in(&binary, text), "{target}: {text}");
+    }
+    assert!(program + 2048 < file.len() as u64, "{target}: {program} of {} bytes", file.len());
 }
 
 fn check(target: &str, what: &str, got: u64, golden: u64) {

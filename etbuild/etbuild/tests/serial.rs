@@ -1,13 +1,15 @@
 //! Boards that are flashed by a program, and report on a serial line or through a debug probe.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 
 use serde_json::Value;
 
+use crate::bench::spread;
 use crate::support::programs::has;
-use crate::support::{Place, RECIPE, tensors, unit};
+use crate::support::{Place, RECIPE, Ran, tensors, unit};
 
 const BOARD: &str = "stm32f4-discovery";
 const CASES: usize = 4;
@@ -66,9 +68,10 @@ impl Board {
 /// The file of a shipped board, with another program that flashes it.
 fn flashed_by(place: &Place, board: &str, program: &str, arguments: &str) -> PathBuf {
     let text = fs::read_to_string(place.root.join(format!("targets/{board}.yaml"))).unwrap();
-    let (before, _) = text.split_once("run:\n").unwrap();
+    let (before, _) = text.split_once("\nrun:").unwrap();
     let own = |line: &str| line.replace(&format!("name: {board}"), &format!("name: my-{board}")) + "\n";
-    let before: String = before.lines().filter(|line| !line.starts_with("aliases:")).map(own).collect();
+    let before: String =
+        before.lines().filter(|line| !["aliases:", "chip:"].iter().any(|key| line.starts_with(key))).map(own).collect();
     let flash = format!("flash: {{ program: {program}, arguments: {arguments}, install: get it }}");
     let run = format!("run:\n  device:\n    {flash}\n    attach: plug it in\n");
     place.file(&format!("{board}.yaml"), format!("{before}{run}"))
@@ -76,14 +79,18 @@ fn flashed_by(place: &Place, board: &str, program: &str, arguments: &str) -> Pat
 
 /// Deploys the digits to a target; the result, which ends with `status`.
 fn deploy(place: &Place, target: &Path, options: &str, status: i32) -> Value {
+    place.run(&command(place, target, options)).expect(status).json()
+}
+
+/// The command that deploys the digits to a target.
+fn command(place: &Place, target: &Path, options: &str) -> String {
     let data = tensors::first_cases(&place.root.join("examples/digits/test.safetensors"), CASES);
     let data = place.file("test.safetensors", data);
-    let command = format!(
+    format!(
         "deploy {RECIPE} --target {} --set verify.inputs={} --output json {options}",
         target.display(),
         data.display()
-    );
-    place.run(&command).expect(status).json()
+    )
 }
 
 fn check_verified(result: &Value, board: &str) {
@@ -106,6 +113,14 @@ fn a_board_reports_over_its_serial_line() {
 }
 
 #[test]
+fn a_board_on_a_serial_line_is_measured() {
+    let Some(board) = Board::plugged_in("") else { return };
+    let result = board.deployed("--bench=3", 0);
+    check_verified(&result, BOARD);
+    check_measured(&unit(&result, &format!("my-{BOARD}"))["cost"]);
+}
+
+#[test]
 fn a_silent_board_is_an_error_with_what_it_wrote_last() {
     let Some(board) = Board::plugged_in("--silent") else { return };
     let result = board.deployed("--set verify.timeout=2s", 8);
@@ -123,12 +138,52 @@ fn a_debug_probe_hands_on_the_report() {
     }
     let place = Place::warm();
     // The emulator in place of the probe's program: both write what firmware says through semihosting, and end with it.
-    let machine =
-        "[-machine, mps2-an386, -nographic, -semihosting-config, \"enable=on,target=native\", -kernel, \"{binary}\"]";
+    let machine = "[-machine, mps2-an386, -nographic, -icount, shift=0, -semihosting-config, \"enable=on,target=native\", -kernel, \"{binary}\"]";
     let target = flashed_by(&place, "mps2-an386", "qemu-system-arm", machine);
     check_verified(&deploy(&place, &target, "--device probe", 0), "mps2-an386");
     let result = deploy(&place, &target, "--device serial:/dev/ttyACM0", 2);
     assert_eq!(code(&result), "ETB0801", "{result}");
+    let result = deploy(&place, &target, "--device probe --bench=3", 0);
+    check_measured(&unit(&result, "my-mps2-an386")["cost"]);
+}
+
+/// The cycles that a board counted in three executions of each case.
+fn check_measured(cost: &Value) {
+    let cases = cost["bench"].as_array().unwrap_or_else(|| panic!("{cost}"));
+    assert_eq!(cases.len(), CASES, "{cost}");
+    for case in cases {
+        let [least, median, greatest] = spread(&case["cycles"]);
+        assert!(case["executions"] == 3 && 0.0 < least && least <= median && median <= greatest, "{case}");
+        assert!(case["instructions"].is_null(), "{case}");
+    }
+}
+
+/// The word `probe` of a target stands for `probe-rs run` with the chip of the target.
+#[test]
+fn a_target_behind_a_debug_probe_names_its_chip_alone() {
+    if !has("qemu-system-arm", &["--version"]) {
+        return;
+    }
+    let place = Place::warm();
+    let script = "#!/bin/sh\n[ \"$1 $2 $3 $#\" = \"run --chip nRF52840_xxAA 4\" ] || exit 3\n\
+                  exec qemu-system-arm -machine mps2-an386 -nographic -icount shift=0 -semihosting-config enable=on,target=native -kernel \"$4\"\n";
+    let program = place.file("bin/probe-rs", script);
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let text = fs::read_to_string(place.root.join("targets/mps2-an386.yaml")).unwrap();
+    let (before, _) = text.split_once("run:\n").unwrap();
+    let lines = before.lines().filter(|line| !line.starts_with("aliases:"));
+    let before: String = lines.map(|line| line.replace("name: mps2-an386", "name: my-mps2-an386") + "\n").collect();
+    let target = place.file("probed.yaml", format!("{before}chip: nRF52840_xxAA\nrun: {{ device: probe }}\n"));
+    let folders = std::env::join_paths(
+        std::iter::once(program.parent().unwrap().to_owned())
+            .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
+    );
+    let command = command(&place, &target, "--device probe");
+    let ran = Ran::of(place.command(command.split(' ')).env("PATH", folders.unwrap()));
+    check_verified(&ran.expect(0).json(), "mps2-an386");
+    // Without the program, its installation is the hint.
+    let result = deploy(&place, &target, "--device probe", 1);
+    assert!(code(&result) == "ETB0501" && result.to_string().contains("cargo install probe-rs-tools"), "{result}");
 }
 
 /// Deploys to a board behind a debug probe, whose program is a script; the result.

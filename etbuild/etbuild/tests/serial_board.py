@@ -35,8 +35,8 @@ os.write(line, earlier)
 os.rename(flashed, firmware)
 while "--silent" in sys.argv:
     time.sleep(1)
-# Its second serial port is USART2.
-machine = ["-machine", "netduinoplus2", "-display", "none", "-monitor", "none", "-serial", "null", "-serial", "stdio"]
+# Its second serial port is USART2. Without `-icount`, QEMU's system timer starts when its main thread comes to it.
+machine = ["-machine", "netduinoplus2", "-icount", "shift=0", "-display", "none", "-monitor", "none", "-serial", "null", "-serial", "stdio"]
 emulator = subprocess.Popen(["qemu-system-arm", *machine, "-kernel", firmware], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
 while piece := os.read(emulator.stdout.fileno(), 64):
     os.write(line, piece)

@@ -7,7 +7,8 @@
 #include "digits.h"
 #include "semihosting.h"
 
-#define STACK 1024 /* Words; the model takes less than 2 KiB. */
+/* Words: what a call of the model takes, and what the task, its hook and its saved registers do. */
+#define STACK ((DIGITS_STACK_BYTES + 640) / sizeof(StackType_t))
 #define IMAGES (sizeof CASES / sizeof CASES[0])
 
 static uint8_t memory[DIGITS_MEMORY_SIZE] __attribute__((aligned(DIGITS_MEMORY_ALIGNMENT)));

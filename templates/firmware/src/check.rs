@@ -5,7 +5,7 @@ use et_core::{BFloat16, Error, Half, Result, ScalarType};
 use et_runtime::Failure;
 
 use crate::board::Board;
-use crate::cases::{CASE_INPUTS, CASE_OUTPUTS, CASES, INPUTS, OUTPUT_TYPES, OUTPUTS};
+use crate::cases::{BENCH, CASE_INPUTS, CASE_OUTPUTS, CASES, INPUTS, OUTPUT_TYPES, OUTPUTS};
 use crate::model::{self, Method};
 use crate::{counter, memory, report};
 
@@ -32,16 +32,52 @@ pub fn run(board: &mut Board) -> core::result::Result<Summary, Failure> {
         method.execute()?;
     }
     for _ in 0..CASES {
-        for (index, size) in INPUTS.into_iter().enumerate() {
-            method.copy_input(index, take(&mut inputs, size)?)?;
-        }
+        set_inputs(method, &mut inputs)?;
         let (executed, ticks) = counter::around(|| method.execute());
         executed?;
         summary.ticks = summary.ticks.max(ticks);
         report::case(board, method)?;
         compare(method, &mut expected, &mut summary)?;
     }
+    if BENCH > 0 {
+        bench(board, method)?;
+    }
     Ok(summary)
+}
+
+/// Executes every case again, [`BENCH`] times, and reports the ticks of each execution. The outputs have been reported: the state of a
+/// program goes on here.
+fn bench(board: &mut Board, method: &Method<'_>) -> core::result::Result<(), Failure> {
+    let mut inputs = CASE_INPUTS.0.as_slice();
+    for _ in 0..CASES {
+        let case = take(&mut inputs, const { sum(INPUTS) })?;
+        let mut line = report::Ticks::begin(board);
+        for _ in 0..BENCH {
+            set_inputs(method, &mut { case })?;
+            let (executed, ticks) = counter::around(|| method.execute());
+            executed?;
+            line.add(ticks);
+        }
+        line.end();
+    }
+    Ok(())
+}
+
+/// Copies the inputs of a case, which are split off the front. An execution may overwrite inputs.
+fn set_inputs(method: &Method<'_>, inputs: &mut &'static [u8]) -> Result<()> {
+    for (index, size) in INPUTS.into_iter().enumerate() {
+        method.copy_input(index, take(inputs, size)?)?;
+    }
+    Ok(())
+}
+
+const fn sum<const N: usize>(sizes: [usize; N]) -> usize {
+    let (mut index, mut sum) = (0, 0);
+    while index < N {
+        sum += sizes[index];
+        index += 1;
+    }
+    sum
 }
 
 /// Compares the outputs of a case, concatenated to a vector, with the expected outputs.

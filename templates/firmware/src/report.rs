@@ -23,6 +23,34 @@ pub fn case(board: &mut Board, method: &Method<'_>) -> Result<()> {
     Ok(())
 }
 
+/// The line with the ticks of the executions of a case, which is written as they come: firmware has no memory to keep them in.
+pub struct Ticks<'a> {
+    board: &'a mut Board,
+    is_first: bool,
+}
+
+impl<'a> Ticks<'a> {
+    /// Begins the line.
+    pub fn begin(board: &'a mut Board) -> Self {
+        board.write("{\"bench\":[");
+        Self { board, is_first: true }
+    }
+
+    /// Adds the ticks of an execution.
+    pub fn add(&mut self, ticks: u32) {
+        if !self.is_first {
+            self.board.write(",");
+        }
+        self.is_first = false;
+        self.board.write_number(ticks);
+    }
+
+    /// Ends the line.
+    pub fn end(self) {
+        self.board.write_line("]}");
+    }
+}
+
 /// Writes the summary of all cases.
 pub fn summary(board: &mut Board, summary: &Summary) {
     board.write("{\"cases\":");

@@ -61,6 +61,8 @@ pub enum ArtifactKind {
     Code,
     /// The stack of firmware, as JSON.
     Stack,
+    /// What the library of a board takes, as JSON.
+    LibraryUse,
     /// Outputs of a run, as safetensors.
     Outputs,
     /// What the inferences on a board took, as JSON.
@@ -68,7 +70,7 @@ pub enum ArtifactKind {
 }
 
 impl ArtifactKind {
-    const NAMES: [(Self, &'static str); 29] = [
+    const NAMES: [(Self, &'static str); 30] = [
         (Self::Source, "source"),
         (Self::Reads, "reads"),
         (Self::Program, "program"),
@@ -96,6 +98,7 @@ impl ArtifactKind {
         (Self::Sizes, "sizes"),
         (Self::Code, "code"),
         (Self::Stack, "stack"),
+        (Self::LibraryUse, "library-use"),
         (Self::Outputs, "outputs"),
         (Self::Effort, "effort"),
     ];

@@ -5,8 +5,8 @@ use std::path::Path;
 use etbuild_checkpoint::Multiplied;
 use etbuild_diagnostic::Diagnostic;
 use etbuild_link::{
-    LibraryForm, SizeReport, StackUse, c_package_binaries, c_package_names, cmake_name, process_package_names,
-    web_package_names,
+    LibraryForm, LibraryUse, SizeReport, StackUse, c_package_binaries, c_package_names, cmake_name,
+    process_package_names, program_in_firmware, web_package_names,
 };
 use etbuild_quantize::Scheme;
 use etbuild_store::BlobRef;
@@ -183,8 +183,8 @@ fn check_room(db: &dyn Db, unit: &Unit, emitted: &Staged) -> Result<(), Blocked>
         Some(memory) => link::read_interface(db, emitted)?.arenas() + memory.stack.0,
         None => 0,
     };
-    let least =
-        SizeReport { program: emitted.blob(ArtifactKind::ProgramFile)?.size, arena: arenas, ..SizeReport::default() };
+    let program = program_in_binary(db, unit, emitted)?;
+    let least = SizeReport { program, arena: arenas, ..SizeReport::default() };
     let exceeded = budget::exceeded(&unit.recipe.budget, unit.target.kind(), file, &least, Known::AtLeast);
     let too_large = unit.target.memory().and_then(|memory| link::too_large(least.program, memory));
     if exceeded.is_empty() && too_large.is_none() {
@@ -197,6 +197,15 @@ fn check_room(db: &dyn Db, unit: &Unit, emitted: &Staged) -> Result<(), Blocked>
     };
     let errors = exceeded.iter().map(|exceeded| exceeded.error(&weights)).chain(too_large.map(hint));
     Err(Blocked::failed(Stage::Emit, errors.collect::<Vec<_>>()))
+}
+
+/// The bytes of the program file, or those that firmware has of it.
+fn program_in_binary(db: &dyn Db, unit: &Unit, emitted: &Staged) -> Result<u64, Blocked> {
+    let blob = emitted.blob(ArtifactKind::ProgramFile)?;
+    let method = link::read_interface(db, emitted)?.method().filter(|_| unit.target.memory().is_some());
+    let Some(method) = method else { return Ok(blob.size) };
+    program_in_firmware(&db.world().open_blob(&blob), &method.name)
+        .map_err(|error| Blocked::failed(Stage::Emit, [link::link_error(&error)]))
 }
 
 /// The weights of the program.
@@ -221,6 +230,7 @@ fn check_budget(
 ) -> Result<(), Blocked> {
     report.sizes = linked.optional_json(db.world(), ArtifactKind::Sizes)?;
     note_stack(linked.optional_json(db.world(), ArtifactKind::Stack)?, report);
+    note_library(linked.optional_json(db.world(), ArtifactKind::LibraryUse)?, report);
     let sizes = report.sizes.unwrap_or_default();
     let file = program_bytes(emitted)?;
     let exceeded = budget::exceeded(&unit.recipe.budget, unit.target.kind(), file, &sizes, Known::Exactly);
@@ -237,6 +247,14 @@ fn note_stack(stack: Option<StackUse>, report: &mut UnitReport) {
         report.notes.push(format!("the instructions of the firmware show no bound of the stack: {reason}"));
     }
     report.stack = stack;
+}
+
+/// Reports what the library of a board takes, and why its calls have no bound.
+fn note_library(library: Option<LibraryUse>, report: &mut UnitReport) {
+    if let Some(LibraryUse { stack: StackUse::Unbounded { reason }, .. }) = &library {
+        report.notes.push(format!("the instructions of the library show no bound of the stack: {reason}"));
+    }
+    report.library = library;
 }
 
 /// The library with its header, and the files of the packages that a recipe asks for.

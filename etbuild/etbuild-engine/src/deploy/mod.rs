@@ -2,6 +2,7 @@
 
 mod android;
 mod apple;
+mod bench;
 mod bits;
 mod budget;
 mod build;

@@ -7,7 +7,7 @@ use etbuild_link::report;
 use etbuild_target::Run;
 
 use super::on_each::{Given, away, folder_here, on_each};
-use super::{UnitReport, bits};
+use super::{UnitReport, bench, bits};
 use crate::action::{ArtifactKind, Blocked};
 use crate::device::{Firmware, Line};
 use crate::input::Db;
@@ -50,9 +50,10 @@ pub fn on_board(db: &dyn Db, unit: &Unit, maker: &Maker, line: &Line, report: &m
     let outputs = method.map(ConsoleOutputs::of).unwrap_or_default();
     let console = firmware.run(line).map_err(away)?;
     let found = board_report::read(&console, &outputs).map_err(|found| Blocked::failed(Stage::Verify, found))?;
-    report.cost = Some(Cost::on_board(&unit.target, found.effort));
+    report.cost = Some(Cost::on_board(&unit.target, &found.effort));
     on_each(db, unit, slice::from_ref(line), report, |line| {
         Ok(Given { note: format!("run on the board at `{line}`"), outputs: Some(found.outputs.clone()) })
     })?;
-    bits::compare(db, unit, maker, &found.outputs, report)
+    bits::compare(db, unit, maker, &found.outputs, report)?;
+    bench::counted(unit, report)
 }

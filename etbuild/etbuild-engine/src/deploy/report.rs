@@ -29,6 +29,9 @@ pub struct UnitReport {
     pub sizes: Option<etbuild_link::SizeReport>,
     /// The stack of firmware, by its instructions.
     pub stack: Option<etbuild_link::StackUse>,
+    /// What the library of a board takes; `None` without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub library: Option<etbuild_link::LibraryUse>,
     /// Whether the binary computes the outputs of the model.
     pub verification: Verification,
     /// The verification on each device, where the binary ran on devices.
@@ -122,6 +125,7 @@ impl UnitReport {
             notes: Vec::new(),
             sizes: None,
             stack: None,
+            library: None,
             verification: Verification::None,
             devices: Vec::new(),
             cost: None,

@@ -8,7 +8,7 @@ use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_target::{Kind, Run};
 
 use super::build::{Goal, build};
-use super::{UnitReport, android, apple, limits};
+use super::{UnitReport, android, apple, bench, limits};
 use crate::action::{Blocked, Failed};
 use crate::device::{Device, Line, Shell};
 use crate::failure;
@@ -33,7 +33,8 @@ pub fn deploy(
     world.remote().map_or(Ok(()), Remote::greet_required).map_err(|diagnostic| vec![*diagnostic])?;
     let db = EngineDatabase::new(world.clone());
     let units = resolve_guarded(&db, request)?;
-    if let Some(mistake) = device_mistake(world, &units) {
+    let measured = || if goal == Goal::Deploy { bench::mistake(world, &units) } else { None };
+    if let Some(mistake) = device_mistake(world, &units).or_else(measured) {
         return Err(vec![mistake]);
     }
     let reports = side_by_side(units.len(), world.jobs(), &db, |db, index| {
@@ -94,7 +95,7 @@ fn board_mistake(line: &Line, units: &[Unit]) -> Option<Diagnostic> {
     let firmware = || units.iter().filter(|unit| unit.target.kind() == Kind::BareMetal);
     if let Some(unit) = firmware().find(|unit| !matches!(unit.target.run(), Run::Device(_))) {
         let message = format!("`{}` does not say how its board is flashed", unit.target.name());
-        let help = "write `run: { device: { flash: ... } }` in the target: docs/targets.md#run";
+        let help = "write `run: { device: probe }` or `{ device: { flash: ... } }` in the target: docs/targets.md#run";
         return Some(Diagnostic::error(Code::Usage, message).help(help));
     }
     if let Some(mistake) = firmware().find_map(|unit| line.check(unit.target.console()).err()) {

@@ -5,17 +5,18 @@ use std::path::Path;
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_target::Run;
 
-use super::bits;
 use super::on_board::on_board;
 use super::on_device::on_device;
 use super::on_each::away;
 use super::record::noted;
 use super::verdict::judged;
 use super::{UnitReport, Verification};
+use super::{bench, bits};
 use crate::action::{ArtifactKind, Blocked, Staged};
 use crate::device;
 use crate::input::Db;
 use crate::link::{Maker, read_interface};
+use crate::pipeline::Stage;
 use crate::unit::Unit;
 use crate::verify::{self, Cost, Runner};
 
@@ -38,6 +39,7 @@ pub fn verify(db: &dyn Db, unit: &Unit, maker: &Maker, report: &mut UnitReport) 
     let runner = match verify::runner(db.world(), &unit.target) {
         Ok(Runner::Drive(drive)) => return install(db, unit, maker, &drive, report),
         Ok(runner) => runner,
+        Err(reason) if bench::is_asked(unit) => return Err(Blocked::failed(Stage::Verify, [*reason])),
         Err(reason) => {
             report.verification = Verification::Skipped { reason };
             return Ok(());
@@ -51,7 +53,8 @@ pub fn verify(db: &dyn Db, unit: &Unit, maker: &Maker, report: &mut UnitReport) 
     report.cost = cost(db, unit, &verified);
     let outputs = db.world().open_blob(&verified.blob(ArtifactKind::Outputs)?);
     judged(db, unit, &outputs, report)?;
-    bits::compare(db, unit, maker, &outputs, report)
+    bits::compare(db, unit, maker, &outputs, report)?;
+    bench::counted(unit, report)
 }
 
 /// What the report says about a run without the binary.
@@ -93,7 +96,7 @@ fn needs_device(db: &dyn Db, unit: &Unit) -> Result<Option<Diagnostic>, Blocked>
 /// What an inference cost on a board.
 fn cost(db: &dyn Db, unit: &Unit, verified: &Staged) -> Option<Cost> {
     let effort = db.world().open_blob(&verified.artifacts.get(ArtifactKind::Effort)?.blob());
-    Some(Cost::of(&unit.target, serde_json::from_slice(&effort).ok()?))
+    Some(Cost::of(&unit.target, &serde_json::from_slice(&effort).ok()?))
 }
 
 /// Copies the image to a board that appears as a drive. The board reports on a console.

@@ -68,6 +68,8 @@ pub struct LinkOptions {
     pub constrain: bool,
     /// Whether the binary records its executions.
     pub trace: bool,
+    /// How many times firmware executes each verification case again and counts; `None` for not at all.
+    pub bench: Option<u32>,
     /// The updates that the binary takes; `None` for none.
     pub updates: Option<Updates>,
     /// The crates of custom operators.
@@ -157,6 +159,7 @@ pub struct BoardInputs {
     console: Console,
     counter: Option<Counter>,
     optimize: Optimize,
+    bench: Option<u32>,
     verify: Option<HashedVerify>,
 }
 
@@ -271,6 +274,7 @@ impl ProjectInputs {
             console: board.console.clone(),
             counter: board.counter.clone(),
             speed: board.optimize == Optimize::Speed,
+            bench: board.bench.unwrap_or_default(),
             build: build.to_owned(),
             verify,
         });
@@ -314,6 +318,7 @@ impl BoardInputs {
             console: facts::console(options.target.console()).map_err(|found| Blocked::failed(stage, found))?,
             counter: options.target.counter().map(facts::counter),
             optimize: options.optimize,
+            bench: options.bench,
             verify: options.verify.as_ref().map(verify).transpose()?,
         }))
     }
@@ -408,10 +413,11 @@ impl Keyed for ProjectInputs {
 
 impl Keyed for BoardInputs {
     fn key(&self, key: KeyBuilder) -> KeyBuilder {
-        let Self { processor, memory, console, counter, optimize, verify } = self;
+        let Self { processor, memory, console, counter, optimize, bench, verify } = self;
         let key = key.fact("processor", format!("{processor:?}"));
         let key = key.fact("memory", format!("{memory:?}")).fact("console", format!("{console:?}"));
         let key = key.fact("counter", format!("{counter:?}")).option("optimize", format!("{optimize:?}"));
+        let key = bench.iter().fold(key, |key, executions| key.option("bench", u64::from(*executions)));
         verify.iter().fold(key, |key, HashedVerify { inputs, reference, outputs }| {
             let key = key.input("verify", inputs.digest).option("verify.outputs", outputs.as_str());
             reference.iter().fold(key, |key, file| key.input("verify.reference", file.digest))

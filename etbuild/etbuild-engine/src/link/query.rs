@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use etbuild_diagnostic::Diagnostic;
 use etbuild_link::{
-    Built, LinkError, Project, Region, SizeReport, Sources, StackUse, Workshop, android_archive, build_telling,
-    c_model, dll_library, java_classes, process_package, uf2, web_package,
+    Built, LibraryUse, LinkError, Project, Region, SizeReport, Sources, StackUse, Workshop, android_archive,
+    build_telling, c_model, dll_library, java_classes, process_package, uf2, web_package,
 };
 use etbuild_store::{BlobRef, KeyBuilder, Value};
 use etbuild_target::Image;
@@ -17,6 +17,7 @@ use crate::action::{self, Action, ArtifactKind, Blocked, Keyed, Products, StageR
 use crate::failure;
 use crate::input::Db;
 use crate::pipeline::Stage;
+use crate::session::World;
 
 /// The unit's binary, the image where the target takes an image, and the sizes. A hosted binary depends on the program's kernels
 /// and the names of inputs only; a board's binary also carries arenas, the program file and the verification data.
@@ -76,12 +77,28 @@ impl Action for Link {
             Some(built) => products.made_elsewhere(built),
             None => build_telling(world.system(), &tools.toolchain, &tools.target, &project, &workshop, told),
         };
-        self.put(&built.map_err(|error| link_failure(self.project.blamed(error)))?, products)
+        let built = built.map_err(|error| link_failure(self.project.blamed(error)))?;
+        let library = built.library.as_ref().filter(|_| self.project.board.is_some());
+        let library = library.map(|library| self.library_use(world, library)).transpose()?.flatten();
+        self.put(&built, library.as_ref(), products)
     }
 }
 
 impl Link {
-    fn put(&self, built: &Built, products: &mut Products<'_>) -> Result<(), Vec<Diagnostic>> {
+    /// What the library of a board takes.
+    fn library_use(&self, world: &World, library: &[u8]) -> Result<Option<LibraryUse>, Vec<Diagnostic>> {
+        let folder = tempfile::tempdir().map_err(|error| failure::internal(&error.to_string()))?;
+        let Tools { target, toolchain } = &self.tools;
+        LibraryUse::of(world.system(), toolchain, target, (&self.project.name, library), folder.path())
+            .map_err(link_failure)
+    }
+
+    fn put(
+        &self,
+        built: &Built,
+        library_use: Option<&LibraryUse>,
+        products: &mut Products<'_>,
+    ) -> Result<(), Vec<Diagnostic>> {
         let sizes = match &built.binary {
             Some(binary) => self.put_binary(binary, products)?,
             // What an app takes of a library is known when the app is linked.
@@ -94,7 +111,7 @@ impl Link {
             self.put_dll(dll, products)?;
         } else if let Some(library) = &built.library {
             products.put(ArtifactKind::Library, library);
-            self.put_interface(&sizes, products)?;
+            self.put_interface(&sizes, library_use, products)?;
         }
         if let (true, Some(shared)) = (self.project.is_for_java(), &built.shared) {
             self.put_java(shared, products)?;
@@ -158,14 +175,23 @@ impl Link {
     }
 
     /// The files beside a library: those of all processes, and for a board a header with the sizes of the model.
-    fn put_interface(&self, sizes: &SizeReport, products: &mut Products<'_>) -> Result<(), Vec<Diagnostic>> {
+    fn put_interface(
+        &self,
+        sizes: &SizeReport,
+        library_use: Option<&LibraryUse>,
+        products: &mut Products<'_>,
+    ) -> Result<(), Vec<Diagnostic>> {
         if self.project.board.is_none() {
             return self.put_process_package(products);
         }
         let facts = self.project.without_data()?;
-        let interface = c_model(&facts, &self.tools.target, sizes.arena).map_err(link_failure)?;
+        let stack = library_use.and_then(|library| library.stack.bound()).map(|bound| bound.bytes);
+        let interface = c_model(&facts, &self.tools.target, sizes.arena, stack).map_err(link_failure)?;
         products.put(ArtifactKind::Header, &interface.header);
         products.put(ArtifactKind::Cmake, &interface.cmake);
+        if let Some(library) = library_use {
+            products.put(ArtifactKind::LibraryUse, &failure::json(library)?);
+        }
         interface.package.iter().for_each(|file| products.put(ArtifactKind::Package, file));
         Ok(())
     }

@@ -43,6 +43,7 @@ pub fn link_options(
         library: is_library(recipe, target),
         server: recipe.server.as_ref().is_some_and(|server| server.value),
         trace: recipe.trace.as_ref().is_some_and(|trace| trace.value),
+        bench: recipe.bench.as_ref().map(|executions| executions.value),
         updates: recipe.updates.as_ref().map(|updates| updates.value),
         constrain: recipe.constrains() && file.texts.is_none_or(|folder| folder.options(db).encoder.is_none()),
         command_line: match (&file.texts, &file.pipeline) {

@@ -42,7 +42,7 @@ pub fn read(console: &[u8], console_outputs: &ConsoleOutputs) -> Result<BoardRep
     let report = parse(&String::from_utf8_lossy(console)).map_err(|error| vec![link_error(&error)])?;
     match &report.end {
         Some(End::Finished { cases, ticks, stack, .. }) if *cases as usize == report.outputs.len() => {
-            let effort = Effort { ticks: *ticks, stack: *stack };
+            let effort = Effort { ticks: *ticks, stack: *stack, bench: report.bench.clone() };
             Ok(BoardReport { outputs: encode(&report, console_outputs)?, effort })
         }
         Some(End::Finished { cases, .. }) => {
@@ -101,7 +101,7 @@ mod tests {
     fn outputs_are_stacked_by_case() {
         let console = format!("{{\"outputs\":\"00000000\"}}\n{{\"outputs\":\"0000803f\"}}\n{END}");
         let report = read(console.as_bytes(), &outputs(ScalarType::Float)).unwrap();
-        assert_eq!(report.effort, Effort { ticks: 7, stack: 9 });
+        assert_eq!(report.effort, Effort { ticks: 7, stack: 9, bench: Vec::new() });
         let output = SafeTensors::parse(&report.outputs).unwrap().tensors.remove("output_0").unwrap();
         assert_eq!((output.shape.as_slice(), output.bytes), (&[2, 1][..], &[0, 0, 0, 0, 0, 0, 0x80, 0x3f][..]));
     }

@@ -7,7 +7,7 @@ mod process;
 mod query;
 mod runner;
 
-pub use cost::{Cost, Effort};
+pub use cost::{Cost, Effort, Measured, Spread};
 pub use judge::{Judgement, judge};
 pub use process::VerifyOptions;
 pub use query::verified;

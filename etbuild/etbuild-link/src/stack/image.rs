@@ -23,7 +23,10 @@ pub const TICK: &str = "tick";
 const PUSHED: u32 = 36;
 
 /// What the names of functions that call kernels begin with.
-const RUNTIME: [&str; 3] = ["device_binary::", "et_runtime::", "main"];
+const RUNTIME: [&str; 4] = ["device_binary::", "device_library::", "et_runtime::", "main"];
+
+/// What the names of functions that call a hook begin with.
+const HOOKS: &str = "et_runtime::hooks::call_";
 
 /// The linked file of a 32-bit microcontroller.
 pub struct Image<'f> {
@@ -55,15 +58,13 @@ enum Contents {
 }
 
 impl<'f> Image<'f> {
-    /// The image of a linked file and its map; `None` for another processor, a file without a stack of its own, as a process is, and where there
-    /// is no map of LLD.
+    /// The image of a linked file and its map; `None` for another processor, and where there is no map of LLD.
     pub fn new(binary: &'f [u8], map: &str) -> Option<Self> {
         let file = object::File::parse(binary).ok()?;
         let architecture = file.architecture();
         if !matches!(architecture, Architecture::Arm | Architecture::Riscv32) {
             return None;
         }
-        file.section_by_name(STACK)?;
         let (sections, functions, stretches) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         let section = |section: object::Section<'f, '_>| {
             let (address, bytes) = (u32::try_from(section.address()).ok()?, section.data().ok()?);
@@ -108,6 +109,21 @@ impl<'f> Image<'f> {
     /// The address of a function, of which Arm's lowest bit says that its instructions are Thumb's.
     fn without_mode(&self, address: u32) -> u32 {
         if self.architecture == Architecture::Arm { address & !1 } else { address }
+    }
+
+    /// Whether the file has a stack of its own, as a process has not.
+    pub fn has_stack(&self) -> bool {
+        self.file.section_by_name(STACK).is_some()
+    }
+
+    /// The function with a name of C.
+    pub fn function(&self, name: &str) -> Option<u32> {
+        self.functions.iter().find_map(|(address, known)| (known == name).then_some(*address))
+    }
+
+    /// Whether the function at an address calls a hook, which is the caller's.
+    pub fn calls_hook(&self, function: u32) -> bool {
+        self.name(function).starts_with(HOOKS)
     }
 
     /// Where execution begins.

@@ -54,7 +54,7 @@ impl StackUse {
     /// The stack of a linked file with the linker's map; `None` for a file that is not of a 32-bit microcontroller, or a map of
     /// another linker than LLD.
     pub fn of(binary: &[u8], map: &str) -> Option<Self> {
-        let image = Image::new(binary, map)?;
+        let image = Image::new(binary, map).filter(Image::has_stack)?;
         let entry = image.entry()?;
         let mut search = Search::new(image);
         Some(match search.need(entry) {
@@ -63,6 +63,26 @@ impl StackUse {
                 let interrupt = search.image.interrupt();
                 calls.extend(interrupt.map(|pushed| Frame { function: TICK.to_owned(), bytes: bytes + pushed }));
                 Self::Bounded(StackBound { bytes: bytes + interrupt.unwrap_or_default(), calls })
+            }
+            Err(reason) => Self::Unbounded { reason },
+        })
+    }
+
+    /// The stack of calls of a library: of a file that is linked of it alone, with the linker's map, and of the functions that callers know. Hooks and interrupts
+    /// are the caller's.
+    pub fn of_library(binary: &[u8], map: &str, functions: &[String]) -> Option<Self> {
+        let image = Image::new(binary, map)?;
+        let functions: Vec<u32> = functions.iter().map(|name| image.function(name)).collect::<Option<_>>()?;
+        let mut search = Search::new(image);
+        search.runtime.extend(&functions);
+        // Callers have their addresses, and the library has not: a constant may be equal to one.
+        functions.iter().for_each(|function| _ = search.taken.remove(function));
+        let needs: Result<Vec<(u32, u32)>, String> =
+            functions.iter().map(|function| Ok((search.need(*function)?, *function))).collect();
+        Some(match needs {
+            Ok(needs) => {
+                let (bytes, deepest) = needs.into_iter().max()?;
+                Self::Bounded(StackBound { bytes, calls: search.chain(deepest) })
             }
             Err(reason) => Self::Unbounded { reason },
         })
@@ -86,6 +106,8 @@ struct Search<'f> {
     kernels: BTreeSet<u32>,
     /// The functions that other pointers may point at.
     taken: BTreeSet<u32>,
+    /// The functions of a library that the runtime may be merged with.
+    runtime: BTreeSet<u32>,
     /// By function: the bytes, and where the deepest chain goes on, with the bytes in use there.
     needs: BTreeMap<u32, Need>,
     /// The functions on the way to the one that is looked at.
@@ -109,7 +131,7 @@ impl<'f> Search<'f> {
         if let Some(entry) = image.entry() {
             taken.remove(&entry);
         }
-        Self { image, bodies, kernels, taken, needs: BTreeMap::new(), open: Vec::new() }
+        Self { image, bodies, kernels, taken, runtime: BTreeSet::new(), needs: BTreeMap::new(), open: Vec::new() }
     }
 
     fn need(&mut self, function: u32) -> Result<u32, String> {
@@ -128,7 +150,8 @@ impl<'f> Search<'f> {
         for (callee, depth) in calls {
             let callees = match callee {
                 Callee::At(address) => vec![address],
-                Callee::Pointer if self.image.calls_kernels(function) => {
+                Callee::Pointer if self.image.calls_hook(function) => Vec::new(),
+                Callee::Pointer if self.image.calls_kernels(function) || self.runtime.contains(&function) => {
                     self.taken.union(&self.kernels).copied().collect()
                 }
                 Callee::Pointer => self.taken.iter().copied().collect(),

@@ -15,6 +15,12 @@ fn stack(functions: &[(&str, &[u16])], data: &[u32]) -> StackUse {
 
 /// The same with further symbols: address, size and name, such as that of the mark where data, or instructions, begin.
 fn marked(functions: &[(&str, &[u16])], data: &[u32], marks: &[(u32, u32, &str)]) -> StackUse {
+    let (binary, map) = linked(functions, data, marks);
+    StackUse::of(&binary, &map).unwrap()
+}
+
+/// A linked file and its map.
+fn linked(functions: &[(&str, &[u16])], data: &[u32], marks: &[(u32, u32, &str)]) -> (Vec<u8>, String) {
     let mut object = Object::new(BinaryFormat::Elf, Architecture::Arm, Endianness::Little);
     let section = object.add_section(Vec::new(), b".text".to_vec(), SectionKind::Text);
     let mut map = HEAD.to_owned();
@@ -43,7 +49,7 @@ fn marked(functions: &[(&str, &[u16])], data: &[u32], marks: &[(u32, u32, &str)]
         section: SymbolSection::Section(section),
         flags: SymbolFlags::None,
     });
-    StackUse::of(&object.write().unwrap(), &map).unwrap()
+    (object.write().unwrap(), map)
 }
 
 fn frames(stack: &StackUse) -> Vec<(&str, u32)> {
@@ -64,6 +70,28 @@ const fn calls(offset: u16) -> [u16; 4] {
 }
 
 const LEAF: [u16; 4] = [0xb090, 0xb090, 0xb020, 0x4770]; // sub sp, #64 twice; add sp, #128; bx lr
+
+/// push {r7, lr}; blx r1; pop {r7, pc}; nop
+const CALLS_POINTER: [u16; 4] = [0xb580, 0x4788, 0xbd80, 0xbf00];
+
+#[test]
+fn a_library_leaves_the_stack_of_hooks_to_its_caller() {
+    let found = |hook: &str, functions: &[&str]| {
+        let code: [(&str, &[u16]); 4] =
+            [("m_init", &LEAF), ("m_run", &calls(8)), (hook, &CALLS_POINTER), ("leaf", &LEAF)];
+        // The addresses of `leaf` and of `m_run`, which no pointer of a library has.
+        let (binary, map) = linked(&code, &[25, 9], &[]);
+        StackUse::of_library(&binary, &map, &functions.iter().map(ToString::to_string).collect::<Vec<_>>())
+    };
+    let both = ["m_init", "m_run"];
+    let hooked = found("et_runtime::hooks::call_alive::h0123456789abcdef", &both).unwrap();
+    assert_eq!(frames(&hooked), [("m_init", 128)]);
+    let hooked = found("et_runtime::hooks::call_alive", &both[1..]).unwrap();
+    assert_eq!(frames(&hooked), [("m_run", 8), ("et_runtime::hooks::call_alive", 8)]);
+    let kernel = found("et_ops::calls", &both).unwrap();
+    assert_eq!(frames(&kernel), [("m_run", 8), ("et_ops::calls", 8), ("leaf", 128)]);
+    assert_eq!(found("et_ops::calls", &["m_run", "m_absent"]), None);
+}
 
 #[test]
 fn the_deepest_chain_counts() {

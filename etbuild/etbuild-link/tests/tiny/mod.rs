@@ -54,6 +54,7 @@ pub fn firmware(memory: MemoryFacts, console: Console) -> ProjectFacts {
         console,
         counter: None,
         speed: false,
+        bench: 0,
         build: BUILD.to_owned(),
         verify,
     });

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use etbuild_diagnostic::{Code, Diagnostic, Severity};
 use etbuild_engine::device::Device;
 use etbuild_engine::{Goal, Mode, Request, UnitReport, Verification, World};
+use etbuild_recipe::Override;
 
 use super::Outcome;
 use super::cache::collect_if_due;
@@ -14,7 +15,9 @@ use crate::render::deployment_table;
 use crate::session::Session;
 
 pub fn run(session: &Session, arguments: &arguments::Deploy) -> Outcome {
-    let request = session.request(&arguments.recipes)?;
+    let mut request = session.request(&arguments.recipes)?;
+    let bench = arguments.bench.map(|executions| Override::parse(&format!("bench={executions}"))).transpose();
+    request.overrides.extend(bench.map_err(|error| vec![error])?);
     let devices: Result<Vec<Device>, Diagnostic> = arguments.device.iter().map(|text| Device::parse(text)).collect();
     let world = session.world_on(Mode::Build, devices.map_err(|error| vec![error])?)?;
     let (_, diagnostics) = deployed_in(session, world, &request, Goal::Deploy, arguments.require_verify)?;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use etbuild_engine::verify::{Measured, Spread};
 use etbuild_engine::{Fallback, PlanState, SizeReport, StackUse, StageRow, UnitPlan, UnitReport, Verification};
 
 use super::{Table, bytes};
@@ -26,7 +27,8 @@ pub fn deployment_table(reports: &[UnitReport]) -> String {
         ]);
     }
     let remarks = reports.iter().flat_map(remarks);
-    std::iter::once(table.render()).chain(board_table(reports)).chain(remarks).collect::<Vec<_>>().join("\n")
+    let boards = board_table(reports).into_iter().chain(library_table(reports)).chain(bench_table(reports));
+    std::iter::once(table.render()).chain(boards).chain(remarks).collect::<Vec<_>>().join("\n")
 }
 
 /// What an inference costs on boards, and where the memory goes; `None` without boards.
@@ -58,6 +60,51 @@ fn board_table(reports: &[UnitReport]) -> Option<String> {
         is_empty = false;
     }
     (!is_empty).then(|| format!("\n{}", table.render()))
+}
+
+/// What the libraries of boards take; `None` without one.
+fn library_table(reports: &[UnitReport]) -> Option<String> {
+    let libraries: Vec<_> = reports.iter().filter_map(|report| Some((report, report.library.as_ref()?))).collect();
+    let mut table = Table::new(&["library", "stack of a call", "code", "program"]);
+    for (report, library) in &libraries {
+        let stack = library.stack.bound().map_or_else(|| "-".to_owned(), |bound| bytes(bound.bytes.into()));
+        table.row(vec![report.target.clone(), stack, bytes(library.code), bytes(library.program)]);
+    }
+    (!libraries.is_empty()).then(|| format!("\n{}", table.render()))
+}
+
+/// The cases of a board whose executions the table shows.
+const CASES: usize = 8;
+
+/// What the executions of each case took that were measured; `None` where none was.
+fn bench_table(reports: &[UnitReport]) -> Option<String> {
+    let mut table =
+        Table::new(&["bench", "case", "executions", "count", "least", "median", "greatest", "time (estimate)"]);
+    let mut is_empty = true;
+    for report in reports {
+        for (case, measured) in report.cost.iter().flat_map(|cost| &cost.bench).take(CASES).enumerate() {
+            let [count, least, median, greatest] = counts(measured);
+            let (case, executions) = (case.to_string(), measured.executions.to_string());
+            let time = measured.estimated_milliseconds.map_or_else(
+                || "-".to_owned(),
+                |time| format!("{:.3} to {:.3} ms, median {:.3} ms", time.least, time.greatest, time.median),
+            );
+            table.row(vec![report.target.clone(), case, executions, count, least, median, greatest, time]);
+            is_empty = false;
+        }
+    }
+    (!is_empty).then(|| format!("\n{}", table.render()))
+}
+
+/// What was counted, with the least, the median and the greatest count.
+fn counts(measured: &Measured) -> [String; 4] {
+    let counts = [("instructions", measured.instructions), ("cycles", measured.cycles)];
+    match counts.into_iter().find_map(|(name, spread)| Some((name, spread?))) {
+        Some((name, Spread { least, median, greatest })) => {
+            [name.to_owned(), least.to_string(), median.to_string(), greatest.to_string()]
+        }
+        None => ["-"; 4].map(str::to_owned),
+    }
 }
 
 /// Instructions and milliseconds of an inference.
@@ -93,7 +140,9 @@ fn stack_bound(report: &UnitReport) -> String {
 /// Facts about the speed of a unit, a line each.
 fn remarks(report: &UnitReport) -> impl Iterator<Item = String> + '_ {
     let fallback = report.fallback.as_ref().map(Fallback::remark);
-    let lines = fallback.into_iter().chain(report.notes.iter().cloned());
+    let cases = report.cost.as_ref().map_or(0, |cost| cost.bench.len());
+    let more = (cases > CASES).then(|| format!("{} cases more were measured: `--output json` has all", cases - CASES));
+    let lines = fallback.into_iter().chain(report.notes.iter().cloned()).chain(more);
     lines.map(|line| format!("{}@{}: {line}", report.recipe, report.target))
 }
 

@@ -218,6 +218,7 @@ impl Firmware {
                 build: "0".repeat(16),
                 verify,
                 speed: false,
+                bench: 0,
             }),
         };
         Self { board: *board, file, facts, inputs, target }
