@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use crate::packed;
 use crate::plan::PlanFacts;
 use crate::{KernelTable, LibraryForm, LinkError, OperatorCrate, SystemFiles};
 
@@ -152,7 +153,7 @@ impl ProjectFacts {
 /// # Errors
 /// [`LinkError::Template`] for a program file that firmware cannot execute.
 pub fn program_in_firmware(program: &[u8], method: &str) -> Result<u64, LinkError> {
-    Ok(PlanFacts::of(program, method)?.data.len() as u64)
+    Ok(PlanFacts::of(program, method)?.data.len().next_multiple_of(packed::DATA) as u64)
 }
 
 /// A family of processors that firmware starts on in the same way.
