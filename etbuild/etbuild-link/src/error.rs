@@ -78,16 +78,16 @@ pub enum LinkError {
         /// The number of bytes too many.
         excess: u64,
     },
-    /// The program file and the verification data do not fit in a memory bank.
+    /// The program and the verification data do not fit in a memory bank.
     #[error(
-        "bank `{bank}` has {size} bytes, and the program file takes {program} and the verification data {verify} ({cases} cases)"
+        "bank `{bank}` has {size} bytes, and the program takes {program} and the verification data {verify} ({cases} cases)"
     )]
     ConstantsTooLarge {
         /// The bank.
         bank: String,
         /// Its bytes.
         size: u64,
-        /// The bytes of the program file.
+        /// The bytes of weights, blobs and lists of the program file.
         program: u64,
         /// The bytes of the inputs and outputs of all cases.
         verify: u64,

@@ -456,7 +456,7 @@ fn engine(facts: &EngineFacts) -> String {
 pub fn too_large(size: u64, memory: &Memory) -> Option<Diagnostic> {
     let mut banks = memory.copy_program_to.iter().chain([&memory.constants]);
     let Bank { name, size: room, .. } = banks.find(|bank| size > bank.size.0)?;
-    let message = format!("the program file takes {size} bytes, and bank `{name}` has {}", room.0);
+    let message = format!("the program takes {size} bytes, and bank `{name}` has {}", room.0);
     Some(Diagnostic::error(Code::BankTooSmall, message))
 }
 
