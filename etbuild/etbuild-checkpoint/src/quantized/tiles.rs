@@ -13,7 +13,7 @@ use crate::shards::Tensors;
 /// The rows of a tile, the columns, and the words beside each other.
 const TILE: [usize; 3] = [8, 16, 32];
 
-/// What the integers are greater than those of the products.
+/// The zero point of the stored integers.
 const MIDDLE: f32 = 8.0;
 
 /// Words `[rows / 8, columns / (16 * tiles), 32, tiles / 2]`; for each group and row, a scale beside a number that is added to the products.

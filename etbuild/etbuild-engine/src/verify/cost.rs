@@ -49,7 +49,7 @@ pub struct Measured {
     pub estimated_milliseconds: Option<Spread<f64>>,
 }
 
-/// The order of measurements, of which there is at least one.
+/// The least, the median and the greatest of one or more measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Spread<T> {
     /// The least.
@@ -61,7 +61,7 @@ pub struct Spread<T> {
 }
 
 impl Spread<u64> {
-    /// The order of the ticks of executions; `None` where the counter did not count one of them.
+    /// The spread of the ticks of executions; `None` where the counter missed an execution.
     fn of(ticks: &[u32]) -> Option<Self> {
         let mut sorted = ticks.to_vec();
         sorted.sort_unstable();
@@ -72,7 +72,7 @@ impl Spread<u64> {
 }
 
 impl<T> Spread<T> {
-    /// The order of what an ascending function makes of the measurements.
+    /// The spread of the measurements in another unit, by an ascending function.
     fn map<U>(self, ascending: impl Fn(T) -> U) -> Spread<U> {
         let Self { least, median, greatest } = self;
         Spread { least: ascending(least), median: ascending(median), greatest: ascending(greatest) }
@@ -91,13 +91,13 @@ impl Cost {
         let measured = |ticks: &Vec<u32>| {
             let spread = Spread::of(ticks).filter(|_| timer.is_some());
             let instructions = spread.map(|spread| spread.map(|ticks| count(ticks).unwrap_or_default()));
-            let estimated_milliseconds = instructions.and_then(|spread| in_milliseconds(target, spread));
+            let estimated_milliseconds = instructions.and_then(|spread| Some(spread.map(milliseconds(target)?)));
             Measured { executions: ticks.len(), instructions, cycles: None, estimated_milliseconds }
         };
         Self {
             stack: effort.stack,
             instructions,
-            estimated_milliseconds: instructions.and_then(|instructions| milliseconds(target, instructions)),
+            estimated_milliseconds: instructions.and_then(|instructions| Some(milliseconds(target)?(instructions))),
             cycles: None,
             bench: effort.bench.iter().map(measured).collect(),
         }
@@ -108,13 +108,13 @@ impl Cost {
         let cycles = Some(u64::from(effort.ticks)).filter(|count| *count > 0);
         let measured = |ticks: &Vec<u32>| {
             let cycles = Spread::of(ticks);
-            let estimated_milliseconds = cycles.and_then(|spread| in_milliseconds(target, spread));
+            let estimated_milliseconds = cycles.and_then(|spread| Some(spread.map(milliseconds(target)?)));
             Measured { executions: ticks.len(), instructions: None, cycles, estimated_milliseconds }
         };
         Self {
             stack: effort.stack,
             instructions: None,
-            estimated_milliseconds: cycles.and_then(|cycles| milliseconds(target, cycles)),
+            estimated_milliseconds: cycles.and_then(|cycles| Some(milliseconds(target)?(cycles))),
             cycles,
             bench: effort.bench.iter().map(measured).collect(),
         }
@@ -122,13 +122,9 @@ impl Cost {
 }
 
 /// The milliseconds of cycles at the clock of the target; `None` without a clock.
-fn milliseconds(target: &Target, cycles: u64) -> Option<f64> {
-    Some(cycles as f64 * 1000.0 / target.clock()?.0 as f64)
-}
-
-fn in_milliseconds(target: &Target, cycles: Spread<u64>) -> Option<Spread<f64>> {
+fn milliseconds(target: &Target) -> Option<impl Fn(u64) -> f64> {
     let hertz = target.clock()?.0 as f64;
-    Some(cycles.map(|cycles| cycles as f64 * 1000.0 / hertz))
+    Some(move |cycles: u64| cycles as f64 * 1000.0 / hertz)
 }
 
 #[cfg(test)]

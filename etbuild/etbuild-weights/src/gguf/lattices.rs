@@ -1,8 +1,8 @@
 //! Blocks of 256 elements whose neighbours, eight or four, are a point of a lattice: points by number, groups with scales, and signs of
 //! elements. Coordinates are small integers, so that groups are a GEMM's.
 
-use super::superblocks::{SIZE, write, write_scales};
-use super::{Format, Kind, byte, half, word};
+use super::superblocks::{groups, write, write_scales};
+use super::{Format, byte, half, word};
 use crate::encoded::{Grid, Split};
 
 pub const FORMATS: &[Format] = &[
@@ -14,10 +14,6 @@ pub const FORMATS: &[Format] = &[
     groups(22, "IQ2_S", 82, Grid::signed(7, 16), iq2_s),
     groups(29, "IQ1_M", 56, Grid::signed(5, 16), iq1_m),
 ];
-
-const fn groups(code: u32, name: &'static str, bytes: usize, grid: Grid, read: fn(&[u8], &mut Split<'_>)) -> Format {
-    Format { code, name, elements: SIZE, bytes, kind: Kind::Groups(grid, read) }
-}
 
 /// The points of all lattices, one behind the other, each in two bytes: a code of 2 bits for each of eight coordinates, or of 4 bits for each of
 /// four, the lowest bits first. The points are facts of the formats, which `generate_lattices.py` writes.

@@ -15,7 +15,14 @@ pub const FORMATS: &[Format] = &[
     groups(14, "Q6_K", 210, Grid::signed(6, 16), q6_k),
 ];
 
-const fn groups(code: u32, name: &'static str, bytes: usize, grid: Grid, read: fn(&[u8], &mut Split<'_>)) -> Format {
+/// A format of blocks with groups.
+pub const fn groups(
+    code: u32,
+    name: &'static str,
+    bytes: usize,
+    grid: Grid,
+    read: fn(&[u8], &mut Split<'_>),
+) -> Format {
     Format { code, name, elements: SIZE, bytes, kind: Kind::Groups(grid, read) }
 }
 

@@ -1,13 +1,13 @@
 //! Blocks of 256 elements of -1, 0 or 1 with one scale.
 
-use super::superblocks::{SIZE, plane, write};
-use super::{Format, Kind, byte, half};
+use super::superblocks::{SIZE, groups, plane, write};
+use super::{Format, byte, half};
 use crate::encoded::{Grid, Split};
 
 pub const FORMATS: &[Format] = &[
-    Format { code: 34, name: "TQ1_0", elements: SIZE, bytes: 54, kind: Kind::Groups(Grid::signed(2, SIZE), tq1_0) },
+    groups(34, "TQ1_0", 54, Grid::signed(2, SIZE), tq1_0),
     // The fourth code of 2 bits stands for 2.
-    Format { code: 35, name: "TQ2_0", elements: SIZE, bytes: 66, kind: Kind::Groups(Grid::signed(3, SIZE), tq2_0) },
+    groups(35, "TQ2_0", 66, Grid::signed(3, SIZE), tq2_0),
 ];
 
 /// The runs of elements whose digits lie in the same bytes: the first element, the first byte, and the bytes. Digits of neighbouring bytes are

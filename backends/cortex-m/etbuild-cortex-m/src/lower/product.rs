@@ -168,7 +168,7 @@ impl Product {
         })
     }
 
-    /// The weights as those of one group, with zeros for the input channels of other groups.
+    /// The weights of an equal convolution of one group: the input channels of other groups have zeros.
     pub fn dense(&self) -> Vec<i8> {
         let (integers, groups) = (self.integers(), self.groups.max(1));
         let [inner, outer] = [self.window.in_channels, self.window.out_channels].map(|channels| channels as usize);

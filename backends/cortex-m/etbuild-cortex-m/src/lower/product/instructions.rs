@@ -47,7 +47,7 @@ impl Lowering<'_> {
         })
     }
 
-    /// A convolution of one group but for its output.
+    /// A dense convolution, whose output follows later.
     fn dense(
         &mut self,
         (product, window): (&Product, &Window),
