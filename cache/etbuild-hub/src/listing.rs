@@ -1,6 +1,6 @@
 //! The hub's description of a revision, and the files that a model needs.
 
-use etbuild_checkpoint::{ADAPTER_SHARD, PICKLED, PICKLED_ADAPTER, PICKLED_SHARD, SHARD, part_names};
+use etbuild_checkpoint::{ADAPTER_SHARD, PICKLED, PICKLED_ADAPTER, PICKLED_SHARD, SHARD, encoder_beside, part_names};
 use serde::Deserialize;
 
 use crate::{HubError, Reference};
@@ -62,6 +62,11 @@ impl Listed {
     fn folder(&self) -> &str {
         self.path.rsplit_once('/').map_or("", |(folder, _)| folder)
     }
+
+    /// The name in the folder.
+    fn name(&self) -> &str {
+        self.path.rsplit_once('/').map_or(&self.path, |(_, name)| name)
+    }
 }
 
 impl Listing {
@@ -73,7 +78,10 @@ impl Listing {
                 let paths =
                     part_names(name).into_iter().map(|part| [folder, &part].join("/").trim_matches('/').to_owned());
                 let found = paths.map(|path| self.files.iter().find(|listed| listed.path == path));
-                found.collect::<Option<_>>().ok_or_else(|| HubError::NotFound(reference.clone()))?
+                let found: Option<Vec<&Listed>> = found.collect();
+                let mut found = found.ok_or_else(|| HubError::NotFound(reference.clone()))?;
+                found.splice(..0, self.encoder(folder, name));
+                found
             }
             None => self.files.iter().filter(|file| is_of_model(&file.path) && !self.is_second(file)).collect(),
         };
@@ -83,6 +91,13 @@ impl Listing {
         }
         wanted.sort_by_key(|file| file.is_weights());
         Ok(wanted)
+    }
+
+    /// The encoder of pictures or sound beside a model in GGUF.
+    fn encoder(&self, folder: &str, name: &str) -> Option<&Listed> {
+        let beside = || self.files.iter().filter(|file| file.folder() == folder);
+        let found = encoder_beside(beside().map(Listed::name), name)?;
+        beside().find(|file| file.name() == found)
     }
 
     /// Whether a file has, in the form of `torch.save`, weights that safetensors in the same folder have.
@@ -157,6 +172,15 @@ mod tests {
         assert_eq!(wanted(&beside, "hf:a/b").unwrap(), beside[..2]);
         let beside = ["adapter_model.bin", "model.safetensors"];
         assert_eq!(wanted(&beside, "hf:a/b").unwrap(), beside);
+    }
+
+    #[test]
+    fn a_model_comes_with_the_encoder_beside() {
+        let files = ["q/m.gguf", "q/mmproj-m-f16.gguf", "q/mmproj-m-Q8_0.gguf", "mmproj-other-f16.gguf", "other.gguf"];
+        // The model last: a model that is there is whole.
+        assert_eq!(wanted(&files, "hf:a/b/q/m.gguf").unwrap(), [files[1], files[0]]);
+        assert_eq!(wanted(&files, "hf:a/b/other.gguf").unwrap(), files[3..]);
+        assert_eq!(wanted(&files, "hf:a/b/mmproj-other-f16.gguf").unwrap(), files[3..4]);
     }
 
     #[test]

@@ -51,6 +51,18 @@ pub enum CheckpointError {
         /// The supported values.
         supported: String,
     },
+    /// A value in the metadata of an encoder in GGUF that means an encoder which is not supported, or which another language model has.
+    #[error(
+        "the encoder `mmproj` beside the model: `{key}` is `{value}`, which is not supported; supported: {supported}"
+    )]
+    Encoder {
+        /// The key.
+        key: String,
+        /// The value as JSON.
+        value: String,
+        /// The supported values.
+        supported: String,
+    },
     /// A family without a description.
     #[error("`{file}`: `{key}` names `{found}`, which is unknown{}; known are {}", said(.missing), known.join(", "))]
     Architecture {

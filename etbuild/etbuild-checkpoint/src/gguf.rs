@@ -6,6 +6,7 @@
 mod architecture;
 mod config;
 mod header;
+mod mmproj;
 mod names;
 mod reader;
 mod tokenizer;
@@ -21,6 +22,7 @@ use etbuild_weights::gguf::Kind;
 use etbuild_weights::reals;
 use serde_json::Value;
 
+use crate::pictures::PREPROCESSOR;
 use crate::shards::Tensors;
 use crate::{
     Biases, CheckpointError, Decoder, Delta, DeltaInputs, Experts, Gate, HeadNorm, Inputs, Layer, Mixer, NormKind,
@@ -28,12 +30,17 @@ use crate::{
 };
 use architecture::{ARCHITECTURES, Architecture};
 use header::{Header, MAGIC, Place};
+use mmproj::Mmproj;
+pub use mmproj::{Encodes, encoder_beside, encodes};
 
 /// How the names of GGUF files end.
 pub const GGUF: &str = "gguf";
 
 /// The key of the function that makes shares of a router's scores: 1 for softmax, 2 for the logistic function.
 const GATING: &str = "expert_gating_func";
+
+/// The texts of the tokens in the vocabulary.
+const TOKENS: &str = "tokenizer.ggml.tokens";
 
 /// Metadata as the file of a message.
 const METADATA: &str = "metadata of GGUF";
@@ -61,11 +68,12 @@ pub fn gguf_stores_integers(head: &[u8]) -> Option<bool> {
     Some(formats.iter().any(|format| matches!(format.kind, Kind::Groups(..))))
 }
 
-/// The files of a model in GGUF, by name: one, or the parts of a split model.
+/// The files of a model in GGUF, by name: one, or the parts of a split model, and perhaps an encoder of pictures or sound.
 pub struct Gguf<'f> {
     files: Vec<(&'f String, &'f Arc<dyn Buffer>, Vec<Place>)>,
     metadata: value::Metadata,
     architecture: &'static Architecture,
+    mmproj: Option<Mmproj<'f>>,
     /// The keys of the architecture that something has asked for.
     asked: RefCell<BTreeSet<String>>,
 }
@@ -73,9 +81,10 @@ pub struct Gguf<'f> {
 impl<'f> Gguf<'f> {
     /// Reads the headers. The first part of a split model has the metadata.
     pub fn open(files: &'f BTreeMap<String, Arc<dyn Buffer>>) -> Result<Self, Vec<CheckpointError>> {
-        let (mut parts, mut metadata, mut errors) = (Vec::new(), None, Vec::new());
+        let (mut parts, mut metadata, mut encoder, mut errors) = (Vec::new(), None, None, Vec::new());
         for (name, file) in files {
             match header::read(file.bytes()) {
+                Ok(header) if mmproj::is_encoder(&header.metadata) => encoder = Some((header, file)),
                 Ok(Header { metadata: found, places }) => {
                     metadata = metadata.or(Some(found));
                     parts.push((name, file, places));
@@ -88,17 +97,25 @@ impl<'f> Gguf<'f> {
         }
         let metadata = metadata.unwrap_or_default();
         let architecture = architecture(&metadata).map_err(|error| vec![error])?;
-        Ok(Self { files: parts, metadata, architecture, asked: RefCell::default() })
+        let mmproj = encoder.map(|(header, file)| Mmproj::open(header, file, architecture.name)).transpose();
+        let mmproj = mmproj.map_err(|error| vec![error])?;
+        Ok(Self { files: parts, metadata, architecture, mmproj, asked: RefCell::default() })
     }
 
     /// The configuration, as the contents of `config.json`.
     pub fn config(&self) -> Result<Vec<u8>, CheckpointError> {
-        Ok(Value::Object(config::config(self)?).to_string().into_bytes())
+        let mut config = config::config(self)?;
+        if let Some(encoder) = &self.mmproj {
+            config = encoder.config(self, config)?;
+        }
+        Ok(Value::Object(config).to_string().into_bytes())
     }
 
-    /// The files about texts, by the names in Hugging Face's layout.
+    /// The files about texts, pictures and sound, by the names in Hugging Face's layout.
     pub fn texts(&self) -> Result<BTreeMap<String, Vec<u8>>, CheckpointError> {
-        tokenizer::files(self)
+        let mut files = tokenizer::files(self)?;
+        files.extend(self.mmproj.as_ref().map(|encoder| (PREPROCESSOR.to_owned(), encoder.processor())));
+        Ok(files)
     }
 
     /// The model, as the converter changed the family's.
@@ -156,12 +173,17 @@ impl<'f> Gguf<'f> {
         if let Some(experts) = decoder.experts.as_mut().filter(|experts| experts.storage != Storage::Listed) {
             experts.list();
         }
+        self.mmproj.iter().for_each(|encoder| encoder.adjust(&mut decoder));
         Ok(decoder)
     }
 
     /// The keys that mean something which no part of the description has asked for.
     pub fn unread(&self) -> Vec<CheckpointError> {
-        unread::mistakes(self)
+        // A copy: the value of a message is asked for, too.
+        let asked = self.asked.borrow().clone();
+        let of_text = unread::of(self.architecture.name, &self.metadata, &asked);
+        let of_text = of_text.map(|(key, supported)| self.unsupported(key, supported));
+        of_text.chain(self.mmproj.iter().flat_map(Mmproj::unread)).collect()
     }
 
     /// The tensors under the names of the decoder's modules.
@@ -171,6 +193,7 @@ impl<'f> Gguf<'f> {
             let places = places.iter().filter(|place| !place.name.starts_with("rope_f"));
             errors.extend(places.filter_map(|place| names::add(&mut tensors, decoder, file, place).err()));
         }
+        errors.extend(self.mmproj.iter().flat_map(|encoder| encoder.add(&mut tensors)));
         if errors.is_empty() { Ok(tensors) } else { Err(errors) }
     }
 
@@ -250,6 +273,16 @@ impl<'f> Gguf<'f> {
         const NAME: &str = "token_embd.weight";
         let (_, place) = self.find(NAME).ok_or_else(|| CheckpointError::TensorMissing(NAME.to_owned()))?;
         Ok(place.shape.first().copied().unwrap_or(0))
+    }
+
+    /// The token with a text.
+    fn token(&self, text: &str) -> Result<usize, CheckpointError> {
+        let tokens = self.metadata.list(TOKENS).unwrap_or_default();
+        tokens.iter().position(|token| token.as_str() == Some(text)).ok_or_else(|| CheckpointError::Key {
+            file: METADATA,
+            key: TOKENS.to_owned(),
+            reason: format!("does not have `{text}`, which stands for the encoder's tokens"),
+        })
     }
 
     /// The numbers of a small tensor as JSON, if present.

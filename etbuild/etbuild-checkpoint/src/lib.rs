@@ -69,7 +69,7 @@ pub use encoder_texts::read_encoder_texts;
 pub use error::CheckpointError;
 pub use etbuild_torch::{Remedy, TorchError};
 use gguf::Gguf;
-pub use gguf::{GGUF, gguf_stores_integers, is_gguf, part_names};
+pub use gguf::{Encodes, GGUF, encoder_beside, encodes, gguf_stores_integers, is_gguf, part_names};
 pub use names::{ExpertNames, Names};
 pub use pictures::{PICTURE_FILES, read_pictures};
 use shards::Tensors;
@@ -101,7 +101,7 @@ pub enum Model {
         /// The files with tensors by name: safetensors, or those of `torch.save`.
         shards: BTreeMap<String, Arc<dyn Buffer>>,
     },
-    /// GGUF files by name: one, or the parts of a split model.
+    /// GGUF files by name: one, or the parts of a split model, and perhaps an encoder of pictures or sound.
     Gguf(BTreeMap<String, Arc<dyn Buffer>>),
 }
 

@@ -12,7 +12,7 @@ use crate::texts::{PROCESSOR_TEMPLATE, TOKENIZER, TOKENIZER_CONFIG, token_text};
 use crate::{CONFIG, CheckpointError, PatchProjector, Patches, Projector, Tower, VisionEncoder, describe};
 
 /// The file with the steps from a picture to pixels.
-const PREPROCESSOR: &str = "preprocessor_config.json";
+pub const PREPROCESSOR: &str = "preprocessor_config.json";
 /// The file that newer checkpoints have in its place, with the steps under a key.
 const PROCESSOR: &str = "processor_config.json";
 /// The key of the steps in [`PROCESSOR`].

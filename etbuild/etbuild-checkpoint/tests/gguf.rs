@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use et_core::Half;
 use etbuild_checkpoint::{
-    Checkpoint, CheckpointError, Kept, Model, Multiplied, gguf_stores_integers, gguf_texts, import_checkpoint,
-    stored_forms,
+    Checkpoint, CheckpointError, Kept, Model, Multiplied, PictureSizes, encodes, gguf_stores_integers, gguf_texts,
+    import_checkpoint, stored_forms,
 };
 use etbuild_ir::{AtenProgram, Buffer, ValueKind};
 use etbuild_weights::InMemory;
@@ -94,6 +94,104 @@ impl File {
         bytes.extend((0..self.data).map(|index| (index * 7919 % 251 % 61) as u8));
         bytes
     }
+}
+
+/// Values of the metadata by key: a text, or a number.
+fn texts<const N: usize>(values: [(&'static str, &str); N]) -> impl Iterator<Item = (&'static str, Vec<u8>)> {
+    values.map(|(key, value)| (key, [&8_u32.to_le_bytes()[..], &text(value)].concat())).into_iter()
+}
+
+/// A tower of one layer over two by two patches, for the small model.
+fn small_encoder() -> File {
+    let mut file = File { version: 3, values: Vec::new(), tensors: Vec::new(), data: 0 };
+    file.values.extend(texts([("general.architecture", "clip"), ("clip.projector_type", "idefics3")]));
+    let numbers = [
+        ("clip.vision.image_size", 8),
+        ("clip.vision.patch_size", 4),
+        ("clip.vision.embedding_length", 16),
+        ("clip.vision.feed_forward_length", 24),
+        ("clip.vision.block_count", 1),
+        ("clip.vision.attention.head_count", 2),
+        ("clip.vision.projection_dim", 32),
+        ("clip.vision.projector.scale_factor", 2),
+    ];
+    file.values.extend(numbers.map(|(key, value)| (key, number(value))));
+    let mut add = |name: &str, sizes: &[u64]| {
+        file.tensors.push((name.to_owned(), sizes.to_vec(), 0, file.data as u64));
+        file.data += (sizes.iter().product::<u64>() as usize * 4).next_multiple_of(32);
+    };
+    let layers = ["attn_q", "attn_k", "attn_v", "attn_out"].map(|role| (role, [16, 16]));
+    let networks = [("ffn_up", [16, 24]), ("ffn_down", [24, 16])];
+    for (role, [columns, rows]) in layers.into_iter().chain(networks) {
+        add(&format!("v.blk.0.{role}.weight"), &[columns, rows]);
+        add(&format!("v.blk.0.{role}.bias"), &[rows]);
+    }
+    for norm in ["v.blk.0.ln1", "v.blk.0.ln2", "v.post_ln"] {
+        add(&format!("{norm}.weight"), &[16]);
+        add(&format!("{norm}.bias"), &[16]);
+    }
+    add("v.patch_embd.weight", &[4, 4, 3, 16]);
+    add("v.patch_embd.bias", &[16]);
+    add("v.position_embd.weight", &[16, 4]);
+    add("mm.model.fc.weight", &[64, 32]);
+    file
+}
+
+/// The small model with the token that stands for image tokens.
+fn small_with_tokens() -> File {
+    let mut file = File::small();
+    let tokens = ["a", "<image>"].map(text).concat();
+    let list = [&9_u32.to_le_bytes()[..], &8_u32.to_le_bytes(), &2_u64.to_le_bytes(), &tokens].concat();
+    file.values.push(("tokenizer.ggml.tokens", list));
+    file
+}
+
+fn import_both(model: &File, encoder: Vec<u8>) -> Result<AtenProgram, Vec<CheckpointError>> {
+    let files = [("model.gguf", model.bytes()), ("mmproj.gguf", encoder)];
+    let file = |(name, bytes): (&str, Vec<u8>)| (name.to_owned(), Arc::new(bytes) as Arc<dyn Buffer>);
+    let model = Model::Gguf(files.map(file).into());
+    let options = etbuild_checkpoint::Options { vision: true, ..support::small() };
+    import_checkpoint(&Checkpoint { model, adapter: None }, &options, &InMemory)
+}
+
+#[test]
+fn an_encoder_beside_a_model_becomes_methods() {
+    let program = import_both(&small_with_tokens(), small_encoder().bytes()).unwrap().into_program();
+    let inputs = |method: &str| program.methods[method].inputs.len();
+    assert_eq!((inputs("vision_encoder"), inputs("prefill_image")), (1, 2));
+    let read = |bytes: &[u8]| encodes(bytes).map(|encoder| (encoder.pictures, encoder.sound));
+    assert_eq!(read(&small_encoder().bytes()), Some((PictureSizes::One, None)));
+    assert_eq!(read(&File::small().bytes()), None);
+}
+
+#[test]
+fn a_hostile_encoder_is_an_error() {
+    let model = small_with_tokens();
+    let sound = small_encoder().bytes();
+    for cut in [1, 100, sound.len() / 2] {
+        assert!(import_both(&model, sound[..sound.len() - cut].to_vec()).is_err(), "{cut}");
+    }
+    for index in 2..small_encoder().values.len() {
+        for value in [0, 3, u32::MAX] {
+            let mut file = small_encoder();
+            let key = file.values[index].0;
+            file.values[index].1 = number(value);
+            assert!(import_both(&model, file.bytes()).is_err(), "{key}: {value}");
+        }
+    }
+    for (key, value, word) in [
+        ("clip.projector_type", "gemma3", "beside `llama`"),
+        ("clip.projector_type", "pixtral", "`idefics3`"),
+        ("clip.vision.new_key", "x", "no such key"),
+    ] {
+        let mut file = small_encoder();
+        file.values.retain(|(known, _)| *known != key);
+        file.values.extend(texts([(key, value)]));
+        let error = import_both(&model, file.bytes()).unwrap_err()[0].to_string();
+        assert!(error.contains(word), "{error}");
+    }
+    let error = import_both(&File::small(), sound).unwrap_err()[0].to_string();
+    assert!(error.contains("<image>"), "{error}");
 }
 
 fn import(bytes: Vec<u8>) -> Result<(), Vec<CheckpointError>> {

@@ -34,6 +34,7 @@ mod firmware;
 mod flow;
 mod front_ends;
 mod gguf;
+mod gguf_encoders;
 mod golden_sizes;
 mod gpu;
 mod hearing;

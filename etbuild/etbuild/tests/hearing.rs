@@ -70,8 +70,8 @@ fn rows(file: &Path, name: &str) -> Vec<Vec<f32>> {
     numbers.chunks(width).map(<[f32]>::to_vec).collect()
 }
 
-fn loaded(folder: &Path, place: &Place, options: &[&str]) -> Session {
-    let files = files_with(&folder.join("model"), &place.cache(), options, Arc::new(|_: &Event| {}));
+pub fn loaded(model: &Path, place: &Place, options: &[&str]) -> Session {
+    let files = files_with(model, &place.cache(), options, Arc::new(|_: &Event| {}));
     let loading = Loading { hearing: Some(Hearing { open: et_hearing::open, read: et_media::sound }), ..loading() };
     let file = FileBytes::copied(&files.program);
     Session::load(file, || Ok(DataFiles::default()), &loading, Instant::now()).unwrap()
@@ -139,11 +139,12 @@ fn mistake_in_transcript(
 
 fn mistake(folder: &Path, place: &Place, partition: &str) -> Option<String> {
     if folder.ends_with("voxtral") {
-        let mut session = loaded(folder, place, &[partition, "export.prefill=[8, 32]", "export.context=400"]);
+        let mut session =
+            loaded(&folder.join("model"), place, &[partition, "export.prefill=[8, 32]", "export.context=400"]);
         let mut cases = cases::<Talk>(folder).into_iter().enumerate();
         return cases.find_map(|(index, case)| mistake_in_talk(&mut session, folder, index, &case));
     }
-    let mut session = loaded(folder, place, &[partition, "export.prefill=[4, 16]"]);
+    let mut session = loaded(&folder.join("model"), place, &[partition, "export.prefill=[4, 16]"]);
     let mut cases = cases::<Spoken>(folder).into_iter().enumerate();
     cases.find_map(|(index, case)| mistake_in_transcript(&mut session, folder, index, &case, 1e-4))
 }
@@ -177,7 +178,7 @@ fn quantized_models_hear_nearly_the_same() {
     let place = Place::cold();
     let case = &cases::<Spoken>(&folder)[0];
     let first = |options: &[&str]| {
-        let mut session = loaded(&folder, &place, options);
+        let mut session = loaded(&folder.join("model"), &place, options);
         transcribed(&mut session, &folder, case).1.swap_remove(0)
     };
     let wanted = first(&["partition=[cpu]"]);
@@ -196,7 +197,7 @@ fn the_configuration_of_whisper_base_gives_the_logits_of_transformers() {
     let mut command = Command::new(python);
     Ran::of(command.arg(script).arg("--real").arg(written.path()).arg(STEPS.to_string())).expect(0);
     let folder = written.path().join("real");
-    let mut session = loaded(&folder, &place, &["partition=[cpu]", "export.prefill=[8]"]);
+    let mut session = loaded(&folder.join("model"), &place, &["partition=[cpu]", "export.prefill=[8]"]);
     let case = &cases::<Spoken>(&folder)[0];
     assert_eq!(mistake_in_transcript(&mut session, &folder, 0, case, 1e-3), None);
 }
@@ -266,7 +267,7 @@ fn the_command_transcribes_sound_as_it_comes() {
 fn mistake_in_words(folder: &Path, place: &Place, options: &[&str]) -> Option<String> {
     let options: Vec<&str> =
         options.iter().copied().chain(["export.word_timestamps=true", "export.prefill=[4, 16]"]).collect();
-    let mut session = loaded(folder, place, &options);
+    let mut session = loaded(&folder.join("model"), place, &options);
     let wanted: BTreeMap<String, Vec<Word>> =
         serde_json::from_slice(&fs::read(folder.join("words.json")).unwrap()).unwrap();
     assert!(wanted.values().map(Vec::len).sum::<usize>() > 20, "{wanted:?}");

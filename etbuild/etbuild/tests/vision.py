@@ -296,9 +296,9 @@ def stack_experts(file, transposed):
     save_file(tensors, file, metadata=dict(format="pt"))
 
 
-def written(name, folder, steps):
+def written(name, folder, steps, parts):
     torch.manual_seed(5)
-    config, special, more, processor, mark = models_of()[name]
+    config, special, more, processor, mark = parts
     config._attn_implementation = "eager"
     model = transformers.AutoModelForImageTextToText.from_config(config, dtype=torch.float32).eval()
     for key, parameter in model.named_parameters():
@@ -361,4 +361,4 @@ def case(model, processor, messages, folder, steps, file):
 if __name__ == "__main__":
     torch.set_num_threads(1)
     for name in sys.argv[3:] or models_of():
-        written(name, Path(sys.argv[1]) / name, int(sys.argv[2]))
+        written(name, Path(sys.argv[1]) / name, int(sys.argv[2]), models_of()[name])

@@ -33,16 +33,16 @@ pub fn folder(name: &str) -> Option<PathBuf> {
     models()?.into_iter().find(|model| model.ends_with(name))
 }
 
-fn loaded(folder: &Path, place: &Place, options: &[&str]) -> Session {
+pub fn loaded(model: &Path, place: &Place, options: &[&str]) -> Session {
     let options: Vec<&str> = options.iter().copied().chain(["export.prefill=[8, 32]", "export.context=480"]).collect();
-    let files = files_with(&folder.join("model"), &place.cache(), &options, Arc::new(|_: &Event| {}));
+    let files = files_with(model, &place.cache(), &options, Arc::new(|_: &Event| {}));
     let loading = Loading { vision: Some(Vision { open: et_vision::open, read: et_media::tiles }), ..loading() };
     let file = FileBytes::copied(&files.program);
     Session::load(file, || Ok(DataFiles::default()), &loading, Instant::now()).unwrap()
 }
 
 fn mistake(folder: &Path, place: &Place, partition: &str) -> Option<String> {
-    let mut session = loaded(folder, place, &[partition]);
+    let mut session = loaded(&folder.join("model"), place, &[partition]);
     let mut cases = cases::<Talk>(folder).into_iter().enumerate();
     cases.find_map(|(index, case)| mistake_in_talk(&mut session, folder, index, &case))
 }
@@ -58,7 +58,7 @@ fn a_second_turn_reads_no_picture_again_and_another_picture_is_not_confused() {
     for name in ["gemma3", "gemma4-experts", "qwen2-vl", "qwen3-vl", "mistral3"] {
         let Some(folder) = folder(name) else { return };
         let place = Place::cold();
-        let mut session = loaded(&folder, &place, &["partition=[cpu]"]);
+        let mut session = loaded(&folder.join("model"), &place, &["partition=[cpu]"]);
         let cases = cases::<Talk>(&folder);
         let prompts: Vec<Prompt> = [1, 3, 2].map(|index| prompt(&session, &folder, &cases[index])).into();
         session.model.show(&prompts[0].tiles);
@@ -80,7 +80,7 @@ fn quantized_models_stay_near() {
         let place = Place::cold();
         let case = &cases::<Talk>(&folder)[2];
         let logits = |options: &[&str]| {
-            let mut session = loaded(&folder, &place, options);
+            let mut session = loaded(&folder.join("model"), &place, options);
             let prompt = prompt(&session, &folder, case);
             session.model.show(&prompt.tiles);
             session.model.read(&prompt.tokens).unwrap().to_vec()

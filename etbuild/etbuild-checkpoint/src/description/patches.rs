@@ -141,6 +141,8 @@ impl PatchNames {
         norm: "ln_q",
         projector: ["mlp.0", "mlp.2"],
     };
+    /// Qwen2-VL and Qwen2.5-VL in GGUF.
+    pub const QWEN2_SPLIT: Self = Self { inputs: &["q", "k", "v"], ..Self::QWEN2 };
     /// Qwen3-VL and Qwen 3.5.
     pub const QWEN3: Self = Self {
         projections: ["linear_fc1", "linear_fc2"],

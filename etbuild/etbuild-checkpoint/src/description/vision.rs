@@ -140,6 +140,8 @@ pub enum Projector {
     Pool {
         /// The image tokens of a side.
         side: usize,
+        /// Whether the weights of RMSNorm are less by 1 in the checkpoint.
+        less_one: bool,
     },
 }
 
@@ -149,7 +151,7 @@ impl Tower {
         match projector {
             Projector::Shuffle { factor } => self.tokens() / (factor * factor),
             Projector::Network { .. } => self.tokens(),
-            Projector::Pool { side } => side * side,
+            Projector::Pool { side, .. } => side * side,
         }
     }
 }

@@ -14,6 +14,6 @@ fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
     if tower.patches() % side != 0 {
         return Err(config.mistake(TOKENS, format!("is no grid of the {0}x{0} patches", tower.patches())));
     }
-    decoder.vision = Some(vision::vision(config, tower, Projector::Pool { side }, Mutual::Everywhere)?);
+    decoder.vision = Some(vision::vision(config, tower, Projector::Pool { side, less_one: true }, Mutual::Everywhere)?);
     Ok(decoder)
 }

@@ -97,12 +97,14 @@ pub const ARCHITECTURES: &[Architecture] = &[
     plain("phi3", "Phi3ForCausalLM"),
     plain("qwen2", "Qwen2ForCausalLM"),
     Architecture { own: qwen_moe, ..plain("qwen2moe", "Qwen2MoeForCausalLM") },
+    Architecture { own: hybrid::sections, ..plain("qwen2vl", "Qwen2ForCausalLM") },
     plain("qwen3", "Qwen3ForCausalLM"),
     Architecture { own: hybrid::qwen, is_tiled: true, ..plain("qwen35", "Qwen3_5ForCausalLM") },
     Architecture { own: hybrid::qwen, is_tiled: true, ..plain("qwen35moe", "Qwen3_5MoeForCausalLM") },
     Architecture { own: qwen_moe, ..plain("qwen3moe", "Qwen3MoeForCausalLM") },
     Architecture { own: hybrid::qwen, ..plain("qwen3next", "Qwen3NextForCausalLM") },
     Architecture { own: hybrid::sections, ..plain("qwen3vl", "Qwen3ForCausalLM") },
+    Architecture { own: hybrid::qwen_moe, ..plain("qwen3vlmoe", "Qwen3MoeForCausalLM") },
     plain("seed_oss", "SeedOssForCausalLM"),
     permuted("smollm3", "SmolLM3ForCausalLM"),
     Architecture { own: stablelm, ..plain("stablelm", "StableLmForCausalLM") },
@@ -188,7 +190,7 @@ fn qwen_moe(file: &Gguf<'_>, config: &mut Map<String, Value>) {
     ];
     copy(file, config, &sizes);
     let divides = file.value("expert_weights_norm").cloned();
-    let divides = divides.unwrap_or_else(|| (file.architecture.name == "qwen3moe").into());
+    let divides = divides.unwrap_or_else(|| matches!(file.architecture.name, "qwen3moe" | "qwen3vlmoe").into());
     config.insert("norm_topk_prob".to_owned(), divides);
     config.insert("decoder_sparse_step".to_owned(), 1.into());
 }

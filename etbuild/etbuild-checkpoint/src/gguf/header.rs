@@ -52,6 +52,16 @@ pub fn read(file: &[u8]) -> Result<Header, Mistake> {
     Ok(Header { metadata, places })
 }
 
+/// The metadata at the beginning of a file.
+///
+/// # Errors
+/// Metadata that is malformed, or longer than the beginning.
+pub fn metadata(head: &[u8]) -> Result<Metadata, Mistake> {
+    let mut reader = Reader::new(head);
+    let (_, values) = counts(&mut reader)?;
+    Metadata::read(&mut reader, values)
+}
+
 /// The forms of the tensors that the beginning of a file describes.
 ///
 /// # Errors
@@ -62,6 +72,14 @@ pub fn formats(head: &[u8]) -> Result<Vec<&'static Format>, Mistake> {
 }
 
 fn fields(reader: &mut Reader<'_>) -> Result<(Metadata, Vec<Described>), Mistake> {
+    let (tensors, values) = counts(reader)?;
+    let metadata = Metadata::read(reader, values)?;
+    let described = (0..tensors).map(|_| describe(reader)).collect::<Result<_, _>>()?;
+    Ok((metadata, described))
+}
+
+/// How many tensors and values of metadata a file has.
+fn counts(reader: &mut Reader<'_>) -> Result<(usize, usize), Mistake> {
     if reader.take(MAGIC.len())? != MAGIC {
         return Err("it is no GGUF file".to_owned());
     }
@@ -71,10 +89,7 @@ fn fields(reader: &mut Reader<'_>) -> Result<(Metadata, Vec<Described>), Mistake
         version => return Err(format!("it has version {version} of GGUF; versions 2 and 3 are supported")),
     }
     let tensors = reader.count(LEAST[1])?;
-    let values = reader.count(LEAST[0])?;
-    let metadata = Metadata::read(reader, values)?;
-    let described = (0..tensors).map(|_| describe(reader)).collect::<Result<_, _>>()?;
-    Ok((metadata, described))
+    Ok((tensors, reader.count(LEAST[0])?))
 }
 
 /// A tensor as the header describes the tensor.

@@ -295,7 +295,7 @@ fn of_router(decoder: &Decoder, layer: usize, role: &str) -> Option<String> {
 }
 
 /// Adds rows of a place, from `first` on, as a tensor of this shape.
-fn put(
+pub fn put(
     tensors: &mut Tensors,
     name: String,
     file: &Arc<dyn Buffer>,

@@ -8,14 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::{Gguf, METADATA};
+use super::{Gguf, METADATA, TOKENS};
 use crate::CheckpointError;
 use crate::texts::{GENERATION, TOKENIZER, TOKENIZER_CONFIG};
 use crate::tokenizer::{Role, Vocabulary, around};
 
 /// The vocabulary of a file.
 fn vocabulary<'f>(file: &'f Gguf<'_>) -> Result<Vocabulary<'f>, CheckpointError> {
-    let texts = texts(file, "tokenizer.ggml.tokens")?;
+    let texts = texts(file, TOKENS)?;
     let roles = file.metadata.list("tokenizer.ggml.token_type").unwrap_or_default();
     let roles = roles.iter().map(|role| Role::of(role.as_u64().unwrap_or(1)));
     let roles = roles.chain(std::iter::repeat(Role::Normal)).take(texts.len()).collect();

@@ -3,8 +3,11 @@
 //! A converter states what a model computes under keys of the architecture, and new models get new keys: one that is not known is an
 //! error, since the model would compute something else without it.
 
-use super::Gguf;
-use crate::CheckpointError;
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::value::Metadata;
 
 /// Keys without an effect on what is computed: sizes that tensors state, and remarks.
 const WITHOUT_EFFECT: &[&str] = &[
@@ -35,20 +38,22 @@ const AT_REST: &[(&str, f64)] = &[
     ("swin_norm", 0.0),
 ];
 
-/// The mistakes of keys that nothing has read.
-pub fn mistakes(file: &Gguf<'_>) -> Vec<CheckpointError> {
-    let (name, asked) = (file.architecture.name, file.asked.borrow().clone());
-    let keys = file.metadata.keys().filter_map(|key| key.strip_prefix(name)?.strip_prefix('.'));
-    let unread = keys.filter(|key| !asked.contains(*key) && !WITHOUT_EFFECT.contains(key));
-    unread.filter_map(|key| mistake(file, key)).collect()
+/// The keys of an architecture that nothing has asked for and whose values mean something, each with what is supported.
+pub fn of<'m>(
+    architecture: &'m str,
+    metadata: &'m Metadata,
+    asked: &'m BTreeSet<String>,
+) -> impl Iterator<Item = (&'m str, String)> {
+    let keys = metadata.keys().filter_map(move |key| Some((key, key.strip_prefix(architecture)?.strip_prefix('.')?)));
+    let unread = keys.filter(|(_, key)| !asked.contains(*key) && !WITHOUT_EFFECT.contains(key));
+    unread.filter_map(move |(whole, key)| Some((key, mistake(architecture, key, metadata.get(whole)?)?)))
 }
 
-fn mistake(file: &Gguf<'_>, key: &str) -> Option<CheckpointError> {
-    let value = file.metadata.get(&format!("{}.{key}", file.architecture.name))?;
+/// What is supported, where the value of a key is something else.
+fn mistake(architecture: &str, key: &str, value: &Value) -> Option<String> {
     let number = value.as_f64().or_else(|| value.as_bool().map(|flag| if flag { 1.0 } else { 0.0 }));
     let rest = AT_REST.iter().find(|(known, _)| *known == key).map(|(_, rest)| *rest);
     let is_at_rest = number == Some(rest.unwrap_or(0.0));
-    let supported =
-        rest.map_or_else(|| format!("no such key of `{}`", file.architecture.name), |rest| format!("`{rest}`"));
-    (!is_at_rest).then(|| file.unsupported(key, supported))
+    let supported = rest.map_or_else(|| format!("no such key of `{architecture}`"), |rest| format!("`{rest}`"));
+    (!is_at_rest).then_some(supported)
 }

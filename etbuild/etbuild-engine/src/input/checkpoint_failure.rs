@@ -25,6 +25,10 @@ pub fn checkpoint(error: &CheckpointError) -> Diagnostic {
         (_, CheckpointError::FeatureExtractorMissing) => {
             diagnostic.help("copy the file from where the checkpoint comes from; docs/speech.md has the files")
         }
+        (_, CheckpointError::Encoder { .. }) => diagnostic.help(
+            "move the file `mmproj` to another folder if it belongs to another model, or to read texts alone; docs/vision-language.md lists \
+             the encoders",
+        ),
         (_, CheckpointError::PoolingOfDecoder(_)) => diagnostic.help(
             "export the model with pooling, `model: { pt2: ... }`, or use an embedding model of docs/encoders.md; without the file the folder \
              is a text generator",
@@ -63,6 +67,7 @@ fn checkpoint_code(error: &CheckpointError) -> Code {
         | CheckpointError::AdapterOverEncoder(_)
         | CheckpointError::PoolingOfDecoder(_)
         | CheckpointError::EncoderOption(_)
+        | CheckpointError::Encoder { .. }
         | CheckpointError::Stack(_)
         | CheckpointError::Class { .. }
         | CheckpointError::Unsupported { .. } => Code::ModelUnsupported,

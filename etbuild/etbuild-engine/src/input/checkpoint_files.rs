@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use etbuild_checkpoint::{
-    CONFIG, Cache, CheckpointError, GENERATION, GGUF, Kept, MODULES, Options, PICKLED, PICKLED_SHARD, PICTURE_FILES,
-    PictureSizes, SENTENCE, SHARD, Sound, TEXT_FILES, TOKENIZER_CONFIG, WEIGHTS, gguf_stores_integers, is_embedder,
-    is_encoder, module_files, part_names, tokenizer_files,
+    CONFIG, Cache, CheckpointError, Encodes, GENERATION, GGUF, Kept, MODULES, Options, PICKLED, PICKLED_SHARD,
+    PICTURE_FILES, PictureSizes, SENTENCE, SHARD, Sound, TEXT_FILES, TOKENIZER_CONFIG, WEIGHTS, encoder_beside,
+    gguf_stores_integers, is_embedder, is_encoder, module_files, part_names, tokenizer_files,
 };
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_system::System;
@@ -14,6 +14,8 @@ use super::checkpoint_failure::checkpoint;
 
 /// No header of GGUF is longer; vocabularies take a few megabytes.
 const LONGEST_HEADER: usize = 1 << 28;
+/// No metadata of an encoder is longer, which has no vocabulary.
+const ENCODER_HEADER: usize = 1 << 20;
 
 /// How files with weights end.
 const SHARDS: [&str; 2] = [".safetensors", PICKLED];
@@ -25,24 +27,50 @@ pub fn folder(path: &Path) -> PathBuf {
     if is_gguf(path) { path.parent().map_or_else(PathBuf::new, Path::to_owned) } else { path.to_owned() }
 }
 
-/// Whether the checkpoint is that of a model that reads pictures.
+/// Whether the checkpoint is that of a model whose decoder attends to the states of a text encoder.
 pub fn has_text_encoder(system: &dyn System, path: &Path) -> bool {
     !is_gguf(path) && system.read(&path.join(CONFIG)).is_ok_and(|config| etbuild_checkpoint::has_text_encoder(&config))
 }
 
 /// Whether a model reads pictures.
 pub fn reads_pictures(system: &dyn System, path: &Path) -> bool {
-    !is_gguf(path) && system.read(&path.join(CONFIG)).is_ok_and(|config| etbuild_checkpoint::reads_pictures(&config))
+    picture_sizes(system, path).is_some_and(|sizes| sizes != PictureSizes::None)
 }
 
 /// The sizes of the pictures of a checkpoint's model; `None` for a model that nobody knows.
 pub fn picture_sizes(system: &dyn System, path: &Path) -> Option<PictureSizes> {
-    etbuild_checkpoint::picture_sizes(&system.read(&path.join(CONFIG)).ok().filter(|_| !is_gguf(path))?)
+    if is_gguf(path) {
+        return Some(encodes(system, path).map_or(PictureSizes::None, |encoder| encoder.pictures));
+    }
+    etbuild_checkpoint::picture_sizes(&system.read(&path.join(CONFIG)).ok()?)
 }
 
 /// What the audio encoder of the checkpoint is for; `None` for a model that does not hear.
 pub fn hears(system: &dyn System, path: &Path) -> Option<Sound> {
-    if is_gguf(path) { None } else { etbuild_checkpoint::hears(&system.read(&path.join(CONFIG)).ok()?) }
+    if is_gguf(path) {
+        return encodes(system, path)?.sound;
+    }
+    etbuild_checkpoint::hears(&system.read(&path.join(CONFIG)).ok()?)
+}
+
+/// What the encoder beside a model in GGUF reads, if there is one.
+fn encodes(system: &dyn System, path: &Path) -> Option<Encodes> {
+    let file = folder(path).join(encoder(system, path)?);
+    etbuild_checkpoint::encodes(&system.read_part(&file, 0, ENCODER_HEADER).ok()?)
+}
+
+/// The name of the file with the encoder of pictures or sound beside a model in GGUF, if there is one.
+fn encoder(system: &dyn System, path: &Path) -> Option<String> {
+    let place = folder(path);
+    // A name without a folder is that of a file in the working folder.
+    let place = if place.as_os_str().is_empty() { Path::new(".") } else { &place };
+    let files = system.list(place).unwrap_or_default();
+    let names: Vec<String> = files.iter().map(|file| file_name(file)).collect();
+    encoder_beside(names.iter().map(String::as_str), &file_name(path)).map(str::to_owned)
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// Whether the checkpoint is that of an encoder, or of a decoder for embeddings.
@@ -111,7 +139,7 @@ pub fn options(system: &dyn System, path: &Path, options: Options) -> Options {
 /// Whether the matrices of a checkpoint are integers in groups. Reads the configuration, or the headers of GGUF.
 pub fn stores_integers(system: &dyn System, path: &Path) -> bool {
     if is_gguf(path) {
-        return parts(path).iter().any(|name| part_stores_integers(system, &folder(path).join(name)));
+        return parts(system, path).iter().any(|name| part_stores_integers(system, &folder(path).join(name)));
     }
     system.read(&path.join(CONFIG)).is_ok_and(|config| etbuild_checkpoint::stores_integers(&config))
 }
@@ -129,9 +157,9 @@ fn part_stores_integers(system: &dyn System, path: &Path) -> bool {
     false
 }
 
-/// The names of the files of a model in GGUF.
-fn parts(path: &Path) -> Vec<String> {
-    part_names(&path.file_name().unwrap_or_default().to_string_lossy())
+/// The names of the files of a model in GGUF, with the encoder beside.
+fn parts(system: &dyn System, path: &Path) -> Vec<String> {
+    part_names(&file_name(path)).into_iter().chain(encoder(system, path)).collect()
 }
 
 /// The names of the present files with the tokenizer in another form than `tokenizer.json`; none beside a `tokenizer.json`.
@@ -143,7 +171,7 @@ fn other_tokenizer(system: &dyn System, folder: &Path) -> impl Iterator<Item = S
 /// The names of the present files that describe texts. GGUF files describe texts themselves.
 pub fn texts(system: &dyn System, folder: &Path) -> Vec<String> {
     if is_gguf(folder) {
-        return parts(folder);
+        return parts(system, folder);
     }
     let names = TEXT_FILES.iter().filter(|name| system.stamp(&folder.join(name)).is_ok());
     let names = names.map(|name| (*name).to_owned()).chain([CONFIG.to_owned()]);
@@ -199,7 +227,7 @@ fn shards(system: &dyn System, folder: &Path) -> Result<Vec<String>, Vec<Diagnos
 
 /// The parts of a model in GGUF.
 fn gguf(system: &dyn System, path: &Path) -> Result<Vec<String>, Vec<Diagnostic>> {
-    let (folder, names) = (folder(path), parts(path));
+    let (folder, names) = (folder(path), parts(system, path));
     let missing = names.iter().filter(|name| system.stamp(&folder.join(name)).is_err());
     let missing = missing.cloned().map(CheckpointError::ShardMissing);
     let at = |error| checkpoint(&error).at(Span::file(path.display().to_string()));

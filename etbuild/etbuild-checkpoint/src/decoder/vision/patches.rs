@@ -97,6 +97,9 @@ fn embed(parts: &mut Parts<'_, '_>, tower: &Patches, patches: ValueId) -> ValueI
 fn kernels(weights: &mut Weights<'_>, tower: &Patches, name: &str) -> Constant {
     let [flat, deep] = [vec![tower.patch; 2], vec![tower.frames, tower.patch, tower.patch]]
         .map(|kernel| [vec![tower.width, 3], kernel].concat());
+    if tower.frames > 1 && weights.has_shape(name, &flat) {
+        return weights.joined_frames(name, tower.frames, &flat);
+    }
     let shape = if tower.frames == 1 && weights.has_shape(name, &flat) { flat } else { deep };
     weights.flattened(name, &shape)
 }

@@ -21,7 +21,7 @@ pub fn build(parts: &mut Parts<'_, '_>, tower: &Tower, projector: Projector, wid
             let bent = parts.sketch.activate(wide, activation);
             parts.linear(&format!("{PROJECTOR}.linear_2"), bent, [width, width], has_biases)
         }
-        Projector::Pool { side } => pool(parts, tower, side, width, states),
+        Projector::Pool { side, less_one } => pool(parts, tower, (side, less_one), width, states),
     }
 }
 
@@ -38,7 +38,13 @@ fn shuffle(parts: &mut Parts<'_, '_>, tower: &Tower, factor: usize, states: Valu
 }
 
 /// The means of squares of patches, normalized and multiplied by a matrix that is stored transposed.
-fn pool(parts: &mut Parts<'_, '_>, tower: &Tower, side: usize, width: usize, states: ValueId) -> ValueId {
+fn pool(
+    parts: &mut Parts<'_, '_>,
+    tower: &Tower,
+    (side, less_one): (usize, bool),
+    width: usize,
+    states: ValueId,
+) -> ValueId {
     let (own, patches) = (tower.width, tower.patches());
     let floats = |sizes: &[usize]| spec(ScalarType::Float, sizes);
     let Parts { sketch, weights } = parts;
@@ -53,15 +59,10 @@ fn pool(parts: &mut Parts<'_, '_>, tower: &Tower, side: usize, width: usize, sta
     let tokens = sketch.transpose(rows, floats(&[1, side * side, own]));
     let module = format!("{PROJECTOR}.mm_soft_emb_norm");
     sketch.enter(module.as_str());
-    let gains = weights.vector(&format!("{module}.weight"), Part::all(own), 1.0);
+    let gains = weights.vector(&format!("{module}.weight"), Part::all(own), if less_one { 1.0 } else { 0.0 });
     let gains = sketch.constant(&gains);
-    let norm = Norm {
-        kind: NormKind::RootMeanSquare,
-        epsilon: tower.epsilon,
-        has_weights: true,
-        less_one: true,
-        has_biases: false,
-    };
+    let norm =
+        Norm { kind: NormKind::RootMeanSquare, epsilon: tower.epsilon, has_weights: true, less_one, has_biases: false };
     let normal = sketch.norm(tokens, [Some(gains), None], norm);
     sketch.enter(PROJECTOR);
     let matrix = weights.transposed_matrix(&format!("{PROJECTOR}.mm_input_projection_weight"), Part::all(width), own);

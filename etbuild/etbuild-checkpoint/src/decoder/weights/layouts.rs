@@ -2,13 +2,39 @@
 
 use std::sync::Arc;
 
+use et_core::ScalarType;
 use etbuild_ir::{Buffer, ConstantData};
+use etbuild_weights::Derived;
 use etbuild_weights::transposed::{self, Transposed, Turns, transpose};
 
 use super::Weights;
 use super::stored::Whole;
 use crate::CheckpointError;
 use crate::constant::{Constant, Part, spec, vector_of};
+
+/// Blocks of several tensors of one size in turn.
+struct Interleaved {
+    parts: Vec<ConstantData>,
+    /// The bytes of a block.
+    block: usize,
+}
+
+impl Derived for Interleaved {
+    fn identity(&self) -> String {
+        let digests: Vec<String> = self.parts.iter().map(|part| part.digest().to_string()).collect();
+        format!("interleaved {} {}", self.block, digests.join(" "))
+    }
+
+    fn length(&self) -> usize {
+        self.parts.iter().map(|part| part.bytes().len()).sum()
+    }
+
+    fn run(&self, take: &mut dyn FnMut(&[u8])) {
+        let blocks = self.parts.first().map_or(0, |part| part.bytes().len() / self.block.max(1));
+        let turns = (0..blocks).flat_map(|block| self.parts.iter().map(move |part| (part, block * self.block)));
+        turns.filter_map(|(part, start)| part.bytes().get(start..start + self.block)).for_each(take);
+    }
+}
 
 impl Weights<'_> {
     /// Rows of a matrix that is stored transposed, `[columns, all]`, in the type of the checkpoint.
@@ -73,6 +99,32 @@ impl Weights<'_> {
             let stored = stored.ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?;
             let data = weights.keep(name, &Transposed { stored, size, columns, rows });
             Ok((spec(found.scalar_type, &[count, columns]), data))
+        })
+    }
+
+    /// The kernels of a convolution over frames as a matrix with a row for each output, `[outputs, channels * frames * pixels]`, of kernels for
+    /// each frame, `[outputs, channels, ..]`: those of later frames have the number of the frame behind the name. The type is that of the checkpoint.
+    pub fn joined_frames(&mut self, tensor: &str, frames: usize, shape: &[usize]) -> Constant {
+        let rows = shape.first().copied().unwrap_or(1).max(1);
+        let channels = shape.get(1).copied().unwrap_or(1).max(1);
+        let numbers = shape.iter().product::<usize>();
+        self.once(format!("{tensor}.frames"), |weights, name| {
+            let (mut parts, mut scalar_type) = (Vec::new(), None);
+            for frame in 0..frames {
+                let of_frame = if frame == 0 { tensor.to_owned() } else { format!("{tensor}.{frame}") };
+                let found = weights.take(&of_frame, shape)?;
+                let wanted = *scalar_type.get_or_insert(found.scalar_type);
+                if found.scalar_type != wanted {
+                    let found = found.scalar_type.name();
+                    return Err(CheckpointError::ElementType { tensor: of_frame, found });
+                }
+                let part = ConstantData::part_of(found.shard.clone(), found.start, numbers * wanted.size());
+                parts.push(part.ok_or(CheckpointError::TensorMissing(of_frame))?);
+            }
+            let scalar_type = scalar_type.unwrap_or(ScalarType::Float);
+            let block = numbers / (rows * channels) * scalar_type.size();
+            let data = weights.keep(name, &Interleaved { parts, block });
+            Ok((spec(scalar_type, &[rows, frames * numbers / rows]), data))
         })
     }
 

@@ -22,9 +22,20 @@ pub fn qwen(file: &Gguf<'_>, config: &mut Map<String, Value>) {
     sections(file, config);
 }
 
-/// The pairs that turn by time, row and column turn by one position in texts.
-pub fn sections(file: &Gguf<'_>, _: &mut Map<String, Value>) {
-    let _ = file.value("rope.dimension_sections");
+/// The pairs that turn by time, row and column. What encoders of pictures add to the first layers, texts lack.
+pub fn sections(file: &Gguf<'_>, config: &mut Map<String, Value>) {
+    let _ = file.value("n_deepstack_layers");
+    let sections = file.value("rope.dimension_sections").and_then(Value::as_array);
+    if let (Some(sections), Some(Value::Object(rope))) = (sections, config.get_mut("rope_parameters")) {
+        // The last number is that of a fourth axis, which no model has.
+        rope.insert("mrope_section".to_owned(), sections.iter().take(3).cloned().collect());
+    }
+}
+
+/// Experts of Qwen 3 with such pairs.
+pub fn qwen_moe(file: &Gguf<'_>, config: &mut Map<String, Value>) {
+    super::qwen_moe(file, config);
+    sections(file, config);
 }
 
 /// Layers without heads of keys are convolutions.
