@@ -81,6 +81,16 @@ pub enum ImportError {
         /// The number in the archive.
         found: usize,
     },
+    /// A lowering that does not fit a call of the operator.
+    #[error("the lowering of `{operator}`, line {line}: {reason}")]
+    Lowering {
+        /// The name of the operator.
+        operator: String,
+        /// The line of the lowering, from 1.
+        line: usize,
+        /// The mistake.
+        reason: String,
+    },
     /// An unsupported element type.
     #[error("`{value}` has elements of type {number} of the export schema, which is not supported")]
     ScalarType {

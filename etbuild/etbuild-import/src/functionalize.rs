@@ -11,6 +11,7 @@ use et_core::ScalarType;
 use etbuild_ir::{Argument, Graph, IdMap, Node, OperatorName, TensorSpec, Update, ValueId, ValueKind};
 
 use crate::ImportError;
+use crate::lowering;
 use crate::schema::{self, CustomSchemas, Schema};
 use view::{Apply, Inverse, View};
 
@@ -26,10 +27,10 @@ pub struct Captured {
 /// The largest growth of the node count: each write may be carried through many views.
 const GROWTH: usize = 64;
 
-/// The graph without in-place writes.
+/// The graph without in-place writes, and without custom operators that have a lowering.
 ///
 /// # Errors
-/// Writes without a functional equivalent.
+/// Writes without a functional equivalent; a lowering that does not fit a call.
 pub fn functionalize(captured: Captured, schemas: &CustomSchemas) -> Result<Graph, ImportError> {
     let Captured { mut graph, row_major } = captured;
     let nodes = std::mem::take(&mut graph.nodes);
@@ -47,7 +48,7 @@ pub fn functionalize(captured: Captured, schemas: &CustomSchemas) -> Result<Grap
         state.node(node)?;
     }
     state.results()?;
-    Ok(state.graph)
+    lowering::apply(state.graph, schemas)
 }
 
 struct Functionalizer<'s> {

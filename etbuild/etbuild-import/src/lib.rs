@@ -17,11 +17,13 @@
 mod error;
 mod format;
 mod functionalize;
+mod lowering;
 mod pt2;
 mod schema;
 
 pub use error::ImportError;
 pub use format::{Format, Glance, HEAD, TAIL};
+pub use lowering::LoweringMistake;
 pub use pt2::{
     ExportedGraph, ExportedInput, ExportedNode, ExportedWeight, SourceLine, WeightRole, exported_graph, import_pt2,
     import_pt2_with, source_lines,

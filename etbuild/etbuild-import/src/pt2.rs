@@ -22,6 +22,7 @@ use std::sync::Arc;
 
 use etbuild_ir::{AtenProgram, Buffer, Program};
 
+pub(crate) use argument::fit;
 pub use exported::{ExportedGraph, ExportedInput, ExportedNode, ExportedWeight, WeightRole, exported_graph};
 pub use lines::{SourceLine, source_lines};
 

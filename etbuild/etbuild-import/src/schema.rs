@@ -7,6 +7,7 @@ mod parse;
 mod table;
 
 pub use custom::{CustomSchema, CustomSchemas};
+pub use default::parse as literal;
 pub use kind::Kind;
-pub use parse::{Parameter, Schema};
+pub use parse::{Parameter, Schema, items};
 pub use table::find;

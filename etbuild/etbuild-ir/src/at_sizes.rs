@@ -120,7 +120,7 @@ impl Sized {
 }
 
 /// The types and shapes of the outputs; `None` where the rule follows the caller's wish, because the sizes depend on elements.
-fn exact(operator: &Operator, arguments: &[call::Argument<'_>], count: usize) -> Option<Vec<Meta>> {
+pub(crate) fn exact(operator: &Operator, arguments: &[call::Argument<'_>], count: usize) -> Option<Vec<Meta>> {
     let metas = call::infer(operator, arguments, &vec![None; count]).ok()?;
     let smaller = |meta: &Meta| {
         let sizes: Vec<i32> = meta.shape.sizes().iter().map(|size| (*size).min(1)).collect();

@@ -25,6 +25,7 @@ mod links;
 mod name;
 mod plan;
 mod quantization;
+mod result_specs;
 mod spec;
 pub mod text;
 
@@ -48,4 +49,5 @@ pub use links::Links;
 pub use name::OperatorName;
 pub use plan::{Allocation, Arena, MemoryPlan, PlannedProgram, aliases, copied_updates, is_elided};
 pub use quantization::{DequantizeAffine, PerTensor};
+pub use result_specs::ResultRule;
 pub use spec::TensorSpec;

@@ -218,3 +218,100 @@ fn the_written_crate_passes_its_test_and_is_renewed() {
     let ran = Ran::of(&mut place.command(["init", "operators", other.to_str().unwrap()])).expect(1);
     assert!(ran.stderr.contains("is no crate of operators"), "{}", ran.stderr);
 }
+
+/// The operators of the example by calls of torch's operators, in a folder without sources.
+const LOWERED: &str = "- schema: \"mylib::fused_gate(Tensor x, Tensor gate, float alpha=1.0) -> Tensor\"
+  lowering:
+    - scaled = aten::mul.Scalar(gate, alpha)
+    - open = aten::sigmoid(scaled)
+    - return aten::mul.Tensor(x, open)
+- schema: \"mylib::low_high(Tensor x) -> (Tensor low, Tensor high)\"
+  lowering:
+    - low = aten::amin(x, [1])
+    - high = aten::amax(x, dim=[1], keepdim=False)
+    - return low, high
+";
+
+impl Project {
+    /// The same with lowerings in place of kernels.
+    fn lowered() -> Option<Self> {
+        let project = Self::new()?;
+        project.place.file("lowered/operators.yaml", LOWERED.to_owned());
+        for model in ["gate", "rows", "most"] {
+            project.recipe(model, "[lowered]");
+        }
+        Some(project)
+    }
+}
+
+#[test]
+fn lowered_operators_compute_what_pytorch_computed_without_a_kernel() {
+    let Some(project) = Project::lowered() else { return };
+    for model in ["gate", "rows", "most"] {
+        assert_verified(&project.deploy(model, ""), "linux-x86_64");
+    }
+    assert_verified(&project.deploy("gate", "--target mps2-an505"), "mps2-an505");
+    let explained = project.place.run(&project.words("explain --partition", "rows", "")).expect(0).stdout;
+    assert!(explained.contains("aten.amax.default") && !explained.contains("mylib"), "{explained}");
+    assert!(
+        explained.lines().any(|line| line.contains("aten.sigmoid.default") && line.contains("cpu ")),
+        "{explained}"
+    );
+}
+
+#[test]
+fn lowered_operators_are_calibrated_and_run_here() {
+    let Some(project) = Project::lowered() else { return };
+    let calibrated = format!(
+        "--quantize w8a8 --calibrate {} --set verify.tolerance=0.1",
+        project.model_file("gate.safetensors").display()
+    );
+    let value = project.deploy("gate", &calibrated);
+    assert_eq!(unit(&value, "linux-x86_64")["verification"]["state"], "done", "{value}");
+    let (inputs, outputs) = (project.model_file("gate.safetensors"), project.place.path().join("outputs.safetensors"));
+    let (model, operators) = (project.model_file("gate.pt2"), project.place.path().join("lowered"));
+    let words = format!(
+        "run {} --set operators=[{}] --inputs {} --outputs {}",
+        model.display(),
+        operators.display(),
+        inputs.display(),
+        outputs.display()
+    );
+    project.place.run(&words).expect(0);
+    assert!(tensors::max_difference(&outputs, &inputs) <= 1e-5);
+}
+
+#[test]
+fn a_lowering_is_in_the_key_of_the_import_and_mistakes_have_a_line() {
+    let Some(project) = Project::lowered() else { return };
+    project.deploy("gate", "");
+    let path = project.place.path().join("lowered/operators.yaml");
+    let edited = |from: &str, to: &str| fs::write(&path, LOWERED.replace(from, to)).unwrap();
+    edited("aten::mul.Tensor(x, open)", "aten::mul.Tensor(open, x)");
+    let value = project.deploy("gate", "");
+    assert!(not_cached(&value, "linux-x86_64").contains(&"import".to_owned()), "{value}");
+    for (from, to, words) in [
+        (
+            "aten::sigmoid(scaled)",
+            "aten::sigmoid(other)",
+            "`other` is neither an argument of the operator nor a result above",
+        ),
+        ("return low, high", "return low", "returns 1 tensors, and the schema has 2"),
+        ("lowering:\n    - low", "kernel: out\n  lowering:\n    - low", "has no `dtypes`"),
+        (
+            "aten::mul.Tensor(x, open)",
+            "aten::amax(x, [1])",
+            "the lowering computes float32 [1], and the exported operator float32 [1, 4]",
+        ),
+    ] {
+        edited(from, to);
+        let found = project.refusal("check", "gate", "ETB0213");
+        assert!(found.contains(words) && found.contains("operators.yaml"), "{found}");
+    }
+    edited(
+        "lowering:\n    - low = aten::amin(x, [1])\n    - high = aten::amax(x, dim=[1], keepdim=False)\n    - return low, high\n",
+        "",
+    );
+    let found = project.refusal("check", "gate", "ETB0213");
+    assert!(found.contains("has neither a kernel nor a lowering"), "{found}");
+}

@@ -50,7 +50,10 @@ impl Keyed for Import {
             operators,
             source,
         } = self;
-        let key = operators.iter().fold(key, |key, schema| key.option("operators", schema.line()));
+        let key = operators.iter().fold(key, |key, schema| {
+            let key = key.option("operators", schema.line()).fact("operator has a kernel", schema.has_kernel());
+            schema.lowering().iter().fold(key, |key, line| key.option("operators", line.as_str()))
+        });
         match source {
             Source::File(_, digest) | Source::Stored(BlobRef { digest, size: _ }) => key.input("model", *digest),
         }

@@ -17,6 +17,7 @@ pub fn import(error: &ImportError) -> Diagnostic {
         ImportError::Argument { operator, .. } | ImportError::Results { operator, .. } if is_custom(operator) => {
             Code::OperatorCrate
         }
+        ImportError::Lowering { .. } => Code::OperatorCrate,
         ImportError::NotZip(_)
         | ImportError::NotPt2(_)
         | ImportError::MemberMissing(_)
@@ -42,6 +43,9 @@ pub fn import(error: &ImportError) -> Diagnostic {
     match code {
         _ if matches!(error, ImportError::NotZip(_)) => diagnostic.help(
             "the end of the archive is missing: is the download complete? Otherwise save the model again with `torch.export.save`",
+        ),
+        _ if matches!(error, ImportError::Lowering { .. }) => diagnostic.help(
+            "mend the lines under `lowering` in `operators.yaml`; docs/custom-operators.md has what they may be",
         ),
         Code::OperatorCrate => diagnostic.help(
             "the schema in `operators.yaml` is another than that of the exported operator: write it as PyTorch prints it, \

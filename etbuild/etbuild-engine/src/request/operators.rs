@@ -35,9 +35,14 @@ struct Stated {
     /// The schema, as PyTorch prints the schema of the functional operator.
     schema: Spanned<String>,
     /// The path of the kernel in the crate.
-    kernel: Spanned<String>,
-    /// The dtypes of the operator's tensors.
-    dtypes: Spanned<Vec<Spanned<String>>>,
+    #[serde(default)]
+    kernel: Option<Spanned<String>>,
+    /// The dtypes of the kernel's tensors.
+    #[serde(default)]
+    dtypes: Option<Spanned<Vec<Spanned<String>>>>,
+    /// Calls of torch's operators that compute the same, a line each.
+    #[serde(default)]
+    lowering: Option<Vec<Spanned<String>>>,
 }
 
 /// Reads the crates of a recipe.
@@ -50,8 +55,8 @@ pub fn read_crates(system: &dyn System, recipe: &Recipe) -> Result<Operators, Ve
     for folder in recipe.operators.iter().filter(|folder| system.is_dir(&folder.path)) {
         match read_crate(system, &folder.path) {
             Ok((found, schemas)) => {
-                mistakes.extend(twice(&operators, &found, &schemas, folder));
-                operators.crates.push(found);
+                mistakes.extend(twice(&operators, found.as_ref(), &schemas, folder));
+                operators.crates.extend(found);
                 operators.schemas.extend(schemas);
             }
             Err(found) => mistakes.extend(found),
@@ -61,9 +66,14 @@ pub fn read_crates(system: &dyn System, recipe: &Recipe) -> Result<Operators, Ve
 }
 
 /// A name that two crates share: Cargo and the program file tell crates and operators by name.
-fn twice(known: &Operators, found: &OperatorCrate, schemas: &[CustomSchema], folder: &FilePath) -> Option<Diagnostic> {
-    let same_name = known.crates.iter().any(|other| other.name() == found.name());
-    let package = same_name.then(|| format!("two crates of operators are called `{}`", found.name()));
+fn twice(
+    known: &Operators,
+    found: Option<&OperatorCrate>,
+    schemas: &[CustomSchema],
+    folder: &FilePath,
+) -> Option<Diagnostic> {
+    let same = found.filter(|found| known.crates.iter().any(|other| other.name() == found.name()));
+    let package = same.map(|found| format!("two crates of operators are called `{}`", found.name()));
     let defined = |schema: &&CustomSchema| known.schemas.iter().any(|other| other.operator() == schema.operator());
     let operator =
         || schemas.iter().find(defined).map(|schema| format!("two crates define `{}`", schema.operator().qualified()));
@@ -72,7 +82,11 @@ fn twice(known: &Operators, found: &OperatorCrate, schemas: &[CustomSchema], fol
     Some(diagnostic.help("rename one of the two, or leave out one of the two crates"))
 }
 
-fn read_crate(system: &dyn System, folder: &Path) -> Result<(OperatorCrate, Vec<CustomSchema>), Vec<Diagnostic>> {
+/// The schemas of a crate, and the crate, if an operator has a kernel: lowerings alone need no sources.
+fn read_crate(
+    system: &dyn System,
+    folder: &Path,
+) -> Result<(Option<OperatorCrate>, Vec<CustomSchema>), Vec<Diagnostic>> {
     let path = folder.join(OPERATORS);
     let text = read_text(system, &path).map_err(|_| vec![incomplete(folder, OPERATORS)])?;
     let source = Source::file(path.display().to_string(), text);
@@ -86,7 +100,7 @@ fn read_crate(system: &dyn System, folder: &Path) -> Result<(OperatorCrate, Vec<
             }
             Ok((schema, kernel)) => {
                 schemas.push(schema);
-                kernels.push(kernel);
+                kernels.extend(kernel);
             }
             Err(found) => mistakes.push(found),
         }
@@ -94,26 +108,51 @@ fn read_crate(system: &dyn System, folder: &Path) -> Result<(OperatorCrate, Vec<
     if !mistakes.is_empty() {
         return Err(mistakes);
     }
+    if kernels.is_empty() && !schemas.is_empty() {
+        return Ok((None, schemas));
+    }
     let path = folder.join(MANIFEST);
     let manifest = read_text(system, &path).map_err(|_| vec![incomplete(folder, MANIFEST)])?;
     let found = OperatorCrate::new(folder, &manifest, sources(system, folder)?, kernels);
     let refused = |message| Diagnostic::error(Code::OperatorCrate, message).at(Span::file(path.display().to_string()));
-    Ok((found.map_err(|message| vec![refused(message)])?, schemas))
+    Ok((Some(found.map_err(|message| vec![refused(message)])?), schemas))
 }
 
-fn operator(stated: &Stated) -> Result<(CustomSchema, CustomKernel), Diagnostic> {
+fn operator(stated: &Stated) -> Result<(CustomSchema, Option<CustomKernel>), Diagnostic> {
     let schema = CustomSchema::parse(&stated.schema.value).map_err(|reason| {
         let message = format!("the schema {} {reason}", quote(&stated.schema.value));
         let help =
             "write the schema of the functional operator as PyTorch prints it: `torch.ops.mylib.my_op.default._schema`";
         Diagnostic::error(Code::OperatorCrate, message).at((*stated.schema.span).clone()).help(help)
     })?;
-    let kernel = CustomKernel {
-        operator: schema.operator().out_variant(),
-        path: kernel_path(&stated.kernel)?,
-        dtypes: dtypes(&stated.dtypes)?,
-    };
-    Ok((schema, kernel))
+    let kernel = kernel(stated, &schema)?;
+    let Some(lines) = &stated.lowering else { return Ok((schema, kernel)) };
+    let written = lines.iter().map(|line| line.value.clone()).collect();
+    let lowered = schema.lowered(written, kernel.is_some()).map_err(|mistake| {
+        let place = lines.get(mistake.line).or(lines.last()).map_or(&stated.schema.span, |line| &line.span);
+        let help = "a line is a call such as `y = aten::mul.Tensor(x, gate)`, and the last one begins with `return`";
+        Diagnostic::error(Code::OperatorCrate, mistake.reason).at((**place).clone()).help(help)
+    })?;
+    Ok((lowered, kernel))
+}
+
+/// The kernel, which an operator without a lowering needs.
+fn kernel(stated: &Stated, schema: &CustomSchema) -> Result<Option<CustomKernel>, Diagnostic> {
+    let refused = |message: String| Diagnostic::error(Code::OperatorCrate, message).at((*stated.schema.span).clone());
+    match (&stated.kernel, &stated.dtypes) {
+        (Some(kernel), Some(types)) => Ok(Some(CustomKernel {
+            operator: schema.operator().out_variant(),
+            path: kernel_path(kernel)?,
+            dtypes: dtypes(types)?,
+        })),
+        (None, None) if stated.lowering.is_some() => Ok(None),
+        (None, None) => Err(refused(format!("`{}` has neither a kernel nor a lowering", schema.operator().qualified()))
+            .help("name the function with `kernel:` and its `dtypes:`, or write the calls that it stands for under `lowering:`")),
+        (Some(_), None) => Err(refused(format!("the kernel of `{}` has no `dtypes`", schema.operator().qualified()))
+            .help("list the dtypes of the kernel's tensors: `dtypes: [float32]`")),
+        (None, Some(_)) => Err(refused(format!("`{}` has `dtypes` and no `kernel`", schema.operator().qualified()))
+            .help("name the function with `kernel:`, such as `fused_gate::out`, or leave `dtypes` out")),
+    }
 }
 
 /// The path as written: words of Rust between `::`.

@@ -122,7 +122,7 @@ const fn memory_format(number: i64) -> Option<MemoryFormat> {
 }
 
 /// The argument as the parameter takes it. A number may stand for a tensor: torch's dispatcher wraps the number.
-fn fit(argument: Argument, parameter: &Parameter<'_>) -> Option<Argument> {
+pub fn fit(argument: Argument, parameter: &Parameter<'_>) -> Option<Argument> {
     match (parameter.kind, argument) {
         (_, Argument::None) if parameter.optional || parameter.kind == Kind::Place => Some(Argument::None),
         (Kind::Tensor, found @ (Argument::Value(_) | Argument::Int(_) | Argument::Float(_) | Argument::Bool(_))) => {

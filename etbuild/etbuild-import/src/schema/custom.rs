@@ -6,6 +6,7 @@ use etbuild_ir::OperatorName;
 
 use super::parse::items;
 use super::{Kind, Schema, table};
+use crate::lowering::{self, Lowering, LoweringMistake};
 
 /// A schema that an importer accepts: `mylib::gate(Tensor x, float alpha=1.0) -> Tensor`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -13,6 +14,10 @@ pub struct CustomSchema {
     line: String,
     operator: OperatorName,
     results: usize,
+    /// The lines of the lowering, if any.
+    lowering: Option<Vec<String>>,
+    /// Whether a kernel computes the operator.
+    has_kernel: bool,
 }
 
 /// The custom operators that a program may call.
@@ -39,7 +44,27 @@ impl CustomSchema {
         if line.contains("Tensor?[") {
             return Err("has a list of optional tensors, which no custom operator takes".to_owned());
         }
-        Ok(Self { line: line.to_owned(), operator, results: results(returns)? })
+        Ok(Self { line: line.to_owned(), operator, results: results(returns)?, lowering: None, has_kernel: true })
+    }
+
+    /// The same with a lowering, for an operator that a kernel computes too, or not.
+    ///
+    /// # Errors
+    /// The first mistake in the lines that shows without a program.
+    pub fn lowered(self, lines: Vec<String>, has_kernel: bool) -> Result<Self, LoweringMistake> {
+        let schema = Schema::parse(&self.line).unwrap_or_default();
+        lowering::parse(&lines, &schema, self.results)?;
+        Ok(Self { lowering: Some(lines), has_kernel, ..self })
+    }
+
+    /// The lines of the lowering; none without a lowering.
+    pub fn lowering(&self) -> &[String] {
+        self.lowering.as_deref().unwrap_or_default()
+    }
+
+    /// Whether a kernel computes the operator.
+    pub const fn has_kernel(&self) -> bool {
+        self.has_kernel
     }
 
     /// The schema as the crate states it.
@@ -57,6 +82,23 @@ impl CustomSchemas {
     /// The schema of an operator of torch or of a crate.
     pub fn find(&self, operator: &OperatorName) -> Option<Schema<'_>> {
         table::find(operator).or_else(|| Schema::parse(&self.0.get(operator)?.line))
+    }
+
+    /// Whether an operator has a lowering.
+    pub fn has_lowerings(&self) -> bool {
+        self.0.values().any(|schema| schema.lowering.is_some())
+    }
+
+    /// The lowering of an operator, if any.
+    pub fn lowering(&self, operator: &OperatorName) -> Option<Lowering<'_>> {
+        let schema = self.0.get(operator)?;
+        let lines = schema.lowering.as_deref()?;
+        lowering::parse(lines, &Schema::parse(&schema.line)?, schema.results).ok()
+    }
+
+    /// Whether a kernel computes a custom operator.
+    pub fn has_kernel(&self, operator: &OperatorName) -> bool {
+        self.0.get(operator).is_some_and(|schema| schema.has_kernel)
     }
 
     /// The number of tensors that a custom operator computes; `None` for another operator.

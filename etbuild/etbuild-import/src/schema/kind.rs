@@ -30,3 +30,16 @@ pub enum Kind {
     /// `Layout`, `Device`, `Generator`: the place of a result, without influence on the elements.
     Place,
 }
+
+impl Kind {
+    /// The type of the items of a list; that of a single item is its own.
+    pub const fn item(self) -> Self {
+        match self {
+            Self::Tensors => Self::Tensor,
+            Self::Ints => Self::Int,
+            Self::Floats => Self::Float,
+            Self::Bools => Self::Bool,
+            other => other,
+        }
+    }
+}

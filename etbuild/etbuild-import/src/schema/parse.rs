@@ -6,7 +6,7 @@ use super::default;
 use super::kind::Kind;
 
 /// A parsed schema.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Schema<'a> {
     /// The parameters in order, including the parameters after `*`.
     pub parameters: Vec<Parameter<'a>>,
