@@ -57,6 +57,24 @@ def streamed_answers(words, count, **more):
             texts[choice.index] += choice.delta.content or ""
     return texts
 
+PROMPTS = ["Once", "Twice upon a time", "Once"]
+
+
+def completions(texts, **more):
+    """The texts of the answers to prompts, with the usage."""
+    made = client.completions.create(prompt=texts, max_tokens=20, **{**greedy, **more})
+    return [choice.text for choice in sorted(made.choices, key=lambda choice: choice.index)], made.usage
+
+
+def streamed_completions(texts, **more):
+    """The same of a stream."""
+    found = [""] * len(texts)
+    for chunk in client.completions.create(prompt=texts, max_tokens=20, stream=True, **{**greedy, **more}):
+        for choice in chunk.choices:
+            found[choice.index] += choice.text
+    return found
+
+
 with ThreadPoolExecutor(clients) as pool:
     several = list(pool.map(lambda _: streamed(prompt, max_tokens=tokens), range(clients)))
 
@@ -78,6 +96,12 @@ json.dump(
         "answer": chat(prompt, seed=4, **sampled).choices[0].message.content,
         "answers_stream": streamed_answers(prompt, 3, seed=4, **sampled),
         "echo": client.completions.create(prompt="Once", max_tokens=20, echo=True, **greedy).choices[0].text,
+        "prompts": completions(PROMPTS)[0],
+        "prompts_alone": [completions(text)[0][0] for text in PROMPTS],
+        "prompts_stream": streamed_completions(PROMPTS),
+        "prompts_usage": [completions(texts, n=2, temperature=1, seed=3)[1].prompt_tokens for texts in (PROMPTS[:2], *PROMPTS[:2])],
+        "prompts_sampled": completions(PROMPTS[:2], n=2, temperature=1, seed=3)[0],
+        "prompts_sampled_alone": sum((completions(text, n=2, temperature=1, seed=3)[0] for text in PROMPTS[:2]), []),
         "biased": chat(prompt, max_tokens=60, logit_bias={"19": -100}).choices[0].message.content,
         "own_options": chat(prompt, max_tokens=9, extra_body={"top_k": 3, "min_p": 0.1}).choices[0].finish_reason,
         "refused": [

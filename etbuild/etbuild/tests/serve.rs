@@ -196,6 +196,7 @@ fn the_client_of_openai_gets_the_text_of_the_command_line() {
     let plain = told(&["--prompt", "Once", "--max-new-tokens", "20"]);
     assert_eq!((&got["plain"]["choices"][0]["text"], &got["plain_stream"]), (&json!(plain), &json!(plain)));
     assert_sampling(&got, &whole);
+    assert_prompts(&got);
     let refused = got["refused"].as_array().unwrap().iter();
     let refused: Vec<_> = refused.map(|one| (one["status"].as_u64().unwrap(), one["type"].as_str().unwrap())).collect();
     let wanted = [
@@ -240,6 +241,20 @@ fn assert_sampling(got: &Value, whole: &str) {
     let (echo, prompt) = (got["echo"].as_str().unwrap(), "Once");
     assert_eq!(echo.strip_prefix(prompt).map(|rest| json!(rest)), Some(got["plain"]["choices"][0]["text"].clone()));
     assert_eq!(got["biased"].as_str().unwrap(), got["biased"].as_str().unwrap().replace('.', ""));
+}
+
+/// Several prompts of a request have the answers that each has alone.
+fn assert_prompts(got: &Value) {
+    for [together, alone] in [
+        ["prompts", "prompts_alone"],
+        ["prompts_stream", "prompts_alone"],
+        ["prompts_sampled", "prompts_sampled_alone"],
+    ] {
+        assert_eq!(got[together], got[alone], "{together}");
+    }
+    assert_eq!(got["prompts_sampled"].as_array().unwrap().len(), 4);
+    let [both, first, second] = [0, 1, 2].map(|index| got["prompts_usage"][index].as_u64().unwrap());
+    assert_eq!(both, first + second);
 }
 
 #[test]
@@ -371,7 +386,8 @@ fn malformed_requests_get_the_right_status_and_a_sentence() {
         (with("temprature", json!(1)), 400, "temprature"),
         (with("model", json!("gpt-4o")), 404, "gpt-4o"),
         (post("/v1/completions", r#"{"prompt": [999999]}"#, ""), 400, "999999"),
-        (post("/v1/completions", r#"{"prompt": ["a", "b"]}"#, ""), 400, "one prompt"),
+        (post("/v1/completions", r#"{"prompt": ["a", 1]}"#, ""), 400, "neither a text nor tokens"),
+        (post("/v1/completions", r#"{"prompt": ["a", []]}"#, ""), 400, "neither a text nor tokens"),
         (post("/v1/embeddings", "{}", ""), 404, "/v1/embeddings"),
         (raw("GET /v1/chat/completions HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"), 405, "POST"),
         (
@@ -514,6 +530,57 @@ fn the_command_deploys_and_becomes_the_server() {
     let program = place.out().join("tiny-llama").join(TARGET).join("tiny-llama.pte");
     let refused = Ran::of(&mut place.command(["serve", program.to_str().unwrap()])).expect(2);
     assert!(refused.stderr.contains("program file"), "{}", refused.stderr);
+}
+
+/// A page of another origin in headless Chromium. Without Chromium the test is skipped with a message, except where emulators are required.
+#[test]
+fn pages_of_other_origins_call_a_server_that_allows_them() {
+    let file = deployed().file("page-key", "sk-page\n".to_owned());
+    let key = ["--api-key", file.to_str().unwrap()];
+    let with = |origin: &str| Server::start(&[&key[..], &["--allow-origin", origin]].concat());
+    let allowed = with("*");
+    let asked = |server: &Server, origin: &str| {
+        let head = format!(
+            "OPTIONS {CHAT} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nOrigin: {origin}\r\n\
+             Access-Control-Request-Method: POST\r\nAccess-Control-Request-Headers: authorization,content-type\r\n\r\n"
+        );
+        let mut stream = server.connect();
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        text.to_ascii_lowercase()
+    };
+    let named = with("https://example.org");
+    let answer = asked(&named, "https://example.org");
+    for header in
+        ["access-control-allow-origin: https://example.org", "access-control-allow-headers: authorization,content-type"]
+    {
+        assert!(answer.contains(header), "{answer}");
+    }
+    assert!(!asked(&named, "https://example.com").contains("access-control-allow-origin"));
+    assert!(!asked(&Server::start(&key), "https://example.org").contains("access-control-allow-origin"));
+    let wrong = Ran::of(Command::new(binary()).args(["--serve", "0", "--allow-origin", "example.org"])).expect(2);
+    assert!(wrong.stderr.contains("--allow-origin needs an origin"), "{}", wrong.stderr);
+    if !has("chromium", &["--version"]) {
+        return;
+    }
+    let said = |name: &str, server: &Server| {
+        let body = json!({ "prompt": "Once", "max_tokens": 20, "temperature": 0 });
+        let script = format!(
+            r#"
+const request = {{ method: "POST", body: JSON.stringify({body}),
+  headers: {{ "Content-Type": "application/json", "Authorization": "Bearer sk-page" }} }};
+const answer = await fetch("http://{}/v1/completions", request).then(answer => answer.json(), () => null);
+await fetch("/said", {{ method: "POST", body: JSON.stringify(answer && answer.choices[0].text) }});
+"#,
+            server.address
+        );
+        let profile = deployed().path().join(name);
+        said_by("", &profile, move |_, stream| respond_with_script(stream, "<!doctype html><html></html>", &script))
+    };
+    let text = told(&["--prompt", "Once", "--max-new-tokens", "20"]);
+    assert_eq!(said("other-page", &allowed), json!(text).to_string());
+    assert_eq!(said("refused-page", &named), "null");
 }
 
 /// The page of the server in headless Chromium. Without Chromium the test is skipped with a message, except where emulators are required.

@@ -2,15 +2,20 @@
 """Whisper's real configurations with random weights: etbuild beside whisper.cpp, on the processor of this machine.
 
     whisper.py --etbuild ETBUILD --bench WHISPER_BENCH --work FOLDER [--sizes base,small] [--threads 1,2] [--rounds 5]
+    whisper.py --etbuild ETBUILD --logits --work FOLDER [--sizes base,small]
 
 `WHISPER_BENCH` is `whisper-bench` of a build of whisper.cpp, which times the encoder on a window of 30 seconds and 256 steps of the decoder.
 etbuild transcribes a window of 30 seconds by 129 tokens, features included. The weights of whisper.cpp are in fp16, those of etbuild in
-the forms of FORMS. A round times each once, one after the other; the table has medians over the rounds, and their ratio.
+the forms of FORMS. A round times each once, one after the other; the table has medians over the rounds, their ratio, and the peak of the
+resident memory, mapped weights included.
+
+`--logits` compares the logits of eight steps with those of transformers in float32, with the same fp16 weights.
 """
 import argparse
 import re
 import struct
 import subprocess
+import sys
 import wave
 from pathlib import Path
 from statistics import median
@@ -19,15 +24,20 @@ import numpy
 import torch
 import transformers
 from tokenizers import Tokenizer, decoders, models
+from safetensors.torch import load_file
 from transformers.audio_utils import mel_filter_bank
+
+sys.path.append(str(Path(__file__).parent.parent / "vision-language"))
+from mtmd import ran
 
 # Width, heads, layers of the encoder and of the decoder, mel bands, vocabulary.
 SIZES = {
     "base": (512, 8, 6, 6, 80, 51865),
     "small": (768, 12, 12, 12, 80, 51865),
     "large-v3-turbo": (1280, 20, 32, 4, 128, 51866),
+    "large-v3": (1280, 20, 32, 32, 128, 51866),
 }
-FORMS = {"float32": "", "int8-weights": "quantize: { scheme: int8-weights }\n"}
+FORMS = {"float32": "", "float16": "", "int8-weights": "quantize: { scheme: int8-weights }\n"}
 STEPS = 128
 # Names of whisper.cpp for those of transformers.
 RENAMED = {
@@ -118,39 +128,53 @@ def write_sound(path):
 def deploy(etbuild, work, size, form):
     name = f"{size}-{form}"
     recipe = work / f"{name}.yaml"
-    checkpoint = (work / size).resolve()
+    checkpoint = (work / (name if form == "float16" else size)).resolve()
     recipe.write_text(f"etbuild: 1\nname: {name}\nmodel: {{ checkpoint: {checkpoint} }}\n{FORMS[form]}targets: [linux-x86_64]\n")
     subprocess.run([etbuild, "build", recipe, "--out", work / "out"], check=True)
     return work / "out" / name / "linux-x86_64" / name
 
 
-def ran(words):
-    """What a command prints."""
-    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    if done.returncode:
-        raise SystemExit(f"{words[0]}: status {done.returncode}\n{done.stdout}")
-    return done.stdout
-
-
 def time_etbuild(binary, sound, threads):
-    """Milliseconds of the features, the encoder and a first token, and of a step."""
-    told = ran([binary, "--audio", sound, "--language", "en", "--threads", str(threads), "--temperature", "0", "--stats",
+    """Milliseconds of the features, the encoder and a first token, and of a step; MiB of memory."""
+    told, memory = ran([binary, "--audio", sound, "--language", "en", "--threads", str(threads), "--temperature", "0", "--stats",
                 "--max-new-tokens", str(STEPS + 1)])
     first, rate = re.search(r"first token ([\d.]+) ms; .* generated, ([\d.]+) a second", told).groups()
-    return float(first), 1000 / float(rate)
+    return float(first), 1000 / float(rate), memory
 
 
 def time_whisper(bench, model, threads):
-    """Milliseconds of the encoder and a step, and of a step."""
-    told = ran([bench, "-m", model, "-t", str(threads), "-ng"])
+    """Milliseconds of the encoder and a step, and of a step; MiB of memory."""
+    told, memory = ran([bench, "-m", model, "-t", str(threads), "-ng"])
     encoder, step = (float(re.search(rf"{part} time = .*\(\s*([\d.]+) ms per run", told)[1]) for part in ("encode", "decode"))
-    return encoder + step, step
+    return encoder + step, step, memory
+
+
+@torch.no_grad()
+def apart(etbuild, work, size, sound):
+    """The largest logit of eight steps, the largest difference from transformers, and how many likeliest tokens are the same."""
+    binary, tokens, logits = deploy(etbuild, work, size, "float16"), work / "tokens.txt", work / "logits.safetensors"
+    ran([binary, "--audio", sound, "--language", "en", "--temperature", "0", "--max-new-tokens", "8", "--tokens-out", tokens, "--logits", logits])
+    model = transformers.WhisperForConditionalGeneration.from_pretrained(work / f"{size}-float16", dtype=torch.float32).eval()
+    with wave.open(str(sound), "rb") as file:
+        samples = numpy.frombuffer(file.readframes(file.getnframes()), "<i2") / numpy.float32(32768)
+    extractor = transformers.WhisperFeatureExtractor(feature_size=model.config.num_mel_bins)
+    features = extractor(samples, sampling_rate=16000, return_tensors="pt")["input_features"]
+    start, known = model.config.decoder_start_token_id, model.generation_config
+    prompt = [start, known.lang_to_id["<|en|>"], known.task_to_id["transcribe"], known.no_timestamps_token_id]
+    new = [int(token) for token in tokens.read_text().split()]
+    made = model(input_features=features, decoder_input_ids=torch.tensor([prompt + new[:-1]])).logits[0][-len(new):]
+    found = load_file(logits)["logits"][-len(new):].clone()
+    # etbuild never chooses the tokens that the model's makers suppress.
+    for rows in (found, made):
+        rows[:, known.suppress_tokens] = 0
+    return made.abs().max().item(), (found - made).abs().max().item(), (found.argmax(-1) == made.argmax(-1)).sum().item()
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--etbuild", required=True)
-    parser.add_argument("--bench", required=True)
+    parser.add_argument("--bench")
+    parser.add_argument("--logits", action="store_true")
     parser.add_argument("--work", required=True, type=Path)
     parser.add_argument("--sizes", default="base,small")
     parser.add_argument("--threads", default="1,2")
@@ -160,15 +184,24 @@ def main():
     work.mkdir(parents=True, exist_ok=True)
     sound = work / "sound.wav"
     write_sound(sound)
-    columns = [f"{what}: etbuild | whisper.cpp | ratio" for what in ("window and first token, ms", "step, ms")]
-    print(f"| size | weights | threads | {' | '.join(columns)} |\n{'|---' * 9}|", flush=True)
+    columns = [f"{what}: etbuild | whisper.cpp | ratio" for what in ("window and first token, ms", "step, ms", "memory, MiB")]
+    heading = "| size | largest logit | largest difference | ratio | same token |\n|---|---|---|---|---|" if arguments.logits else (
+        f"| size | weights | threads | {' | '.join(columns)} |\n{'|---' * 12}|")
+    print(heading, flush=True)
     for size in arguments.sizes.split(","):
-        ggml = work / f"{size}.bin"
-        if not ggml.exists():
+        ggml, half = work / f"{size}.bin", work / f"{size}-float16"
+        lacks_ggml = bool(arguments.bench) and not ggml.exists()
+        if lacks_ggml or not (half / "tokenizer.json").exists():
             model = model_of(size)
-            write_checkpoint(model, work / size)
-            write_ggml(model, ggml)
+            if lacks_ggml:
+                write_checkpoint(model, work / size)
+                write_ggml(model, ggml)
+            write_checkpoint(model.half(), half)
             del model
+        if arguments.logits:
+            largest, difference, same = apart(arguments.etbuild, work, size, sound)
+            print(f"| {size} | {largest:.3f} | {difference:.2e} | {difference / largest:.1e} | {same} of 8 |", flush=True)
+            continue
         binaries = {form: deploy(arguments.etbuild, work, size, form) for form in FORMS}
         for threads in map(int, arguments.threads.split(",")):
             times = [[time_whisper(arguments.bench, ggml, threads), *(time_etbuild(binary, sound, threads) for binary in binaries.values())]

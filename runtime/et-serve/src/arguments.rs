@@ -43,6 +43,8 @@ pub struct Options {
     pub adapters: Vec<(String, PathBuf)>,
     /// The file of the trace of the requests.
     pub trace: Option<PathBuf>,
+    /// The origins of pages that may call the server; `*` for all.
+    pub origins: Vec<String>,
 }
 
 const HOST: &str = "127.0.0.1";
@@ -63,6 +65,7 @@ impl Default for Options {
             adapter: None,
             adapters: Vec::new(),
             trace: None,
+            origins: Vec::new(),
         }
     }
 }
@@ -96,6 +99,7 @@ impl Options {
             "--data" => self.data.push(value()?.into()),
             "--adapter" => self.add_adapter(value()?)?,
             "--trace" => self.trace = Some(value()?.into()),
+            "--allow-origin" => self.origins.push(origin(&value()?.to_string_lossy())?),
             _ => return Err(format!("unknown argument {name}")),
         }
         Ok(())
@@ -128,6 +132,16 @@ fn address(text: &str) -> String {
     if has_port { text.to_owned() } else { format!("{text}:{PORT}") }
 }
 
+/// The origin of a page, `https://HOST[:PORT]`, as browsers send it, or `*`.
+fn origin(text: &str) -> Result<String, String> {
+    let host = text.split_once("://").map(|(_, host)| host);
+    let is_origin = host.is_some_and(|host| !host.is_empty() && !host.contains(['/', '*', ' ', '@']));
+    match text == "*" || (is_origin && text.is_ascii()) {
+        true => Ok(text.to_ascii_lowercase()),
+        false => Err(format!("--allow-origin needs an origin such as https://example.org, or *, not `{text}`")),
+    }
+}
+
 /// At most a year: a moment that far away can be computed on every system.
 fn seconds(name: &str, value: OsString) -> Result<Duration, String> {
     let seconds: f64 = number(name, value)?;
@@ -157,6 +171,9 @@ or either ({HOST}:{PORT}).
                        program file)
   --adapter FILE       data file of the usual adapter (the one beside the program file)
   --adapter NAME=FILE  data file of a further adapter, which requests choose as the model NAME; may be repeated
+  --allow-origin ORIGIN
+                       pages of this origin, such as https://example.org, may call the server from a browser; * for
+                       pages of any; may be repeated
   --trace FILE         write the queue, the prefill chunks and the decode steps of each request as a trace for Perfetto
                        (ui.perfetto.dev) and Chrome, 64 MiB at most
 "
@@ -205,6 +222,9 @@ mod tests {
 
     #[test]
     fn malformed_lines_are_errors() {
+        for line in ["--allow-origin example.org", "--allow-origin https://a/b", "--allow-origin https://*"] {
+            assert!(parsed(line).is_err(), "{line}");
+        }
         for line in ["--slots 0", "--slots", "--queue -1", "--timeout x", "--grace 1e99", "--port 80", "80 81"] {
             assert!(parsed(line).is_err(), "{line}");
         }

@@ -41,24 +41,29 @@ impl Language {
         Self { facts, queue, text, viewer, forms, vocabulary, adapters }
     }
 
-    /// Makes the tokens of a prompt and the matchers of `answers` answers, on threads of their own.
+    /// Makes the tokens of prompts and the matchers of `answers` answers to each, on threads of their own. The form is compiled once for
+    /// all prompts that demand the same.
     ///
     /// # Errors
     /// A prompt that cannot be answered; a form that cannot be compiled.
     pub async fn read(
         &self,
-        prompt: Prompt,
+        prompts: Vec<Prompt>,
         form: Option<Form>,
         answers: usize,
-    ) -> Result<(Asked, Vec<Option<Box<dyn Matcher>>>), ApiError> {
-        let (text, viewer, forms) = (Arc::clone(&self.text), self.viewer.clone(), Arc::clone(&self.forms));
-        let asked = spawn_blocking(move || prompt(&*text, viewer.as_deref())).await;
-        let mut asked = asked.map_err(|_| Failure::Model("the tokenizer failed".to_owned()))??;
-        self.check(&asked.prompt.tokens)?;
-        let form = asked.answer.constraint.take().map(Form::of_tool).or(form);
-        let matchers = spawn_blocking(move || forms.matchers(form.as_ref(), answers)).await;
-        let matchers = matchers.map_err(|_| Failure::Model("the form of the answer failed".to_owned()))??;
-        Ok((asked, matchers))
+    ) -> Result<Vec<(Asked, Vec<Option<Box<dyn Matcher>>>)>, ApiError> {
+        let (text, viewer) = (Arc::clone(&self.text), self.viewer.clone());
+        let read = move || prompts.into_iter().map(|prompt| prompt(&*text, viewer.as_deref())).collect();
+        let asked: Result<Vec<Asked>, ApiError> =
+            spawn_blocking(read).await.map_err(|_| Failure::Model("the tokenizer failed".to_owned()))?;
+        let mut asked = asked?;
+        asked.iter().try_for_each(|asked| self.check(&asked.prompt.tokens))?;
+        let form = asked.iter_mut().find_map(|asked| asked.answer.constraint.take()).map(Form::of_tool).or(form);
+        let (forms, count) = (Arc::clone(&self.forms), asked.len() * answers);
+        let matchers = spawn_blocking(move || forms.matchers(form.as_ref(), count)).await;
+        let mut matchers =
+            matchers.map_err(|_| Failure::Model("the form of the answer failed".to_owned()))??.into_iter();
+        Ok(asked.into_iter().map(|asked| (asked, matchers.by_ref().take(answers).collect())).collect())
     }
 
     /// Whether the model reads pictures.

@@ -18,13 +18,15 @@ pub struct Running {
     pub id: String,
     /// When the answer began, in seconds since 1970.
     pub created: u64,
-    /// The answers.
+    /// The number of answers to a prompt.
+    pub each: usize,
+    /// The answers, those to the first prompt first.
     pub answers: Vec<(Box<dyn AnswerReader>, UnboundedReceiver<Event>)>,
 }
 
 impl Running {
-    /// Makes a job of each answer to a request; `prompt` makes the tokens of the prompt, for the model with an adapter of
-    /// [`Server::names`].
+    /// Makes a job of each answer to a request, prompt by prompt; `prompts` make the tokens, for the model with an adapter of
+    /// [`Server::names`]. The seeds of the answers to a prompt are those that the prompt alone has.
     ///
     /// # Errors
     /// A prompt that cannot be answered; a full queue.
@@ -32,39 +34,39 @@ impl Running {
         server: &Server,
         language: &Language,
         wanted: Wanted,
-        (prompt, adapter): (Prompt, usize),
+        (prompts, adapter): (Vec<Prompt>, usize),
     ) -> Result<Self, ApiError> {
         if server.is_stopping() {
             return Err(ApiError::stopping());
         }
         let came = Instant::now();
         let Wanted { sampling, bias, form, answers, seed, most, stops, alternatives } = wanted;
-        let (asked, matchers) = language.read(prompt, form, answers).await?;
-        let Asked { prompt, answer: AnswerSpec { behind, shown, reader, .. } } = asked;
         let (random, most, deadline) = (server.random(), most.unwrap_or(usize::MAX), came + server.timeout);
-        let first = seed.unwrap_or(random);
-        let mut running = Vec::new();
-        for (index, matcher) in (0..).zip(matchers) {
-            let (events, receiver) = unbounded_channel();
-            let job = Job {
-                prompt: prompt.tokens.clone(),
-                tiles: prompt.tiles.clone(),
-                adapter,
-                sampling: Sampling { seed: first.wrapping_add(index), ..sampling },
-                bias: bias.clone(),
-                matcher,
-                behind,
-                shown: shown.clone(),
-                most,
-                stops: stops.clone(),
-                alternatives,
-                came,
-                deadline,
-                events,
-            };
-            language.queue.push(job).map_err(|full| server.refusal(full))?;
-            running.push((reader.again(), receiver));
+        let (first, mut running) = (seed.unwrap_or(random), Vec::new());
+        for (Asked { prompt, answer }, matchers) in language.read(prompts, form, answers).await? {
+            let AnswerSpec { behind, shown, reader, .. } = answer;
+            for (index, matcher) in (0..).zip(matchers) {
+                let (events, receiver) = unbounded_channel();
+                let job = Job {
+                    prompt: prompt.tokens.clone(),
+                    tiles: prompt.tiles.clone(),
+                    adapter,
+                    sampling: Sampling { seed: first.wrapping_add(index), ..sampling },
+                    bias: bias.clone(),
+                    matcher,
+                    behind,
+                    shown: shown.clone(),
+                    most,
+                    stops: stops.clone(),
+                    alternatives,
+                    came,
+                    deadline,
+                    events,
+                };
+                language.queue.push(job).map_err(|full| server.refusal(full))?;
+                running.push((reader.again(), receiver));
+            }
         }
-        Ok(Self { id: format!("{random:016x}"), created: since_1970().as_secs(), answers: running })
+        Ok(Self { id: format!("{random:016x}"), created: since_1970().as_secs(), each: answers, answers: running })
     }
 }

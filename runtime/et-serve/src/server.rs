@@ -30,6 +30,8 @@ pub struct Server {
     pub metrics: Arc<Metrics>,
     /// The key that clients have to send, if any.
     pub key: Option<Key>,
+    /// The origins of pages that may call the server; `*` for all.
+    pub origins: Vec<String>,
     /// The most time for a client to send a request.
     pub read_timeout: Duration,
     /// The most time of a request.
@@ -106,6 +108,7 @@ impl Server {
             model,
             metrics,
             key,
+            origins: options.origins.clone(),
             read_timeout: options.read_timeout,
             timeout: options.timeout,
             is_stopping: AtomicBool::new(false),

@@ -27,7 +27,7 @@ impl Shape for Chat {
         if is_piece { "chat.completion.chunk" } else { "chat.completion" }
     }
 
-    fn take(&self, parameters: &mut Parameters, wanted: &mut Wanted) -> Result<Prompt, ApiError> {
+    fn take(&self, parameters: &mut Parameters, wanted: &mut Wanted) -> Result<Vec<Prompt>, ApiError> {
         if let Some(most) = parameters.take_count("max_completion_tokens")? {
             wanted.most = Some(most);
         }
@@ -47,7 +47,7 @@ impl Shape for Chat {
         let variables: Option<Map<String, Value>> = parameters.take("chat_template_kwargs")?;
         let variables = variables.map(|variables| Value::Object(variables).to_string());
         let (tools, has_form) = (tools::take(parameters)?, wanted.form.is_some());
-        Ok(Box::new(move |text, viewer| {
+        let prompt: Prompt = Box::new(move |text, viewer| {
             let messages = messages.into_iter().map(|message| message.message(viewer));
             let messages = messages.collect::<Result<Vec<Message>, ApiError>>()?;
             let (tools, variables) = (tools.as_ref(), variables.as_deref());
@@ -55,7 +55,8 @@ impl Shape for Chat {
                 text.ask(&Question { messages: &messages, tools, variables, has_form, splits_thoughts: true })?;
             let prompt = et_llm::Prompt::of_conversation(&asked.prompt, &messages, text, viewer)?;
             Ok(Asked { prompt, answer: asked.answer })
-        }))
+        });
+        Ok(vec![prompt])
     }
 
     fn whole(&self, pieces: &[Piece], likelihoods: Option<&[Likelihood]>, place: Place<'_>) -> Value {

@@ -26,7 +26,7 @@ impl Shape for Completion {
         "text_completion"
     }
 
-    fn take(&self, parameters: &mut Parameters, wanted: &mut Wanted) -> Result<Prompt, ApiError> {
+    fn take(&self, parameters: &mut Parameters, wanted: &mut Wanted) -> Result<Vec<Prompt>, ApiError> {
         wanted.most.get_or_insert(TOKENS);
         wanted.alternatives = parameters.take("logprobs")?;
         if let Some(count) = wanted.alternatives.filter(|count| *count > MOST_ALTERNATIVES) {
@@ -37,15 +37,18 @@ impl Shape for Completion {
         if echoes && wanted.alternatives.is_some() {
             return Err(ApiError::parameter("echo", "`echo` does not go with `logprobs`"));
         }
-        let tokens = prompt(parameters.take("prompt")?.unwrap_or(Value::Null))?;
-        Ok(Box::new(move |text, _| {
-            let mut asked = Asked::plain(tokens(text)?);
-            if echoes {
-                let echo = Some(text.decode(&asked.prompt.tokens)?);
-                asked.answer.reader = Box::new(Echo { text: echo, reader: asked.answer.reader });
-            }
-            Ok(asked)
-        }))
+        let all = prompts(parameters.take("prompt")?.unwrap_or(Value::Null))?;
+        let asked = |tokens: Tokens| -> Prompt {
+            Box::new(move |text, _| {
+                let mut asked = Asked::plain(tokens(text)?);
+                if echoes {
+                    let echo = Some(text.decode(&asked.prompt.tokens)?);
+                    asked.answer.reader = Box::new(Echo { text: echo, reader: asked.answer.reader });
+                }
+                Ok(asked)
+            })
+        };
+        Ok(all.into_iter().map(asked).collect())
     }
 
     fn whole(&self, pieces: &[Piece], likelihoods: Option<&[Likelihood]>, _place: Place<'_>) -> Value {
@@ -107,13 +110,20 @@ impl AnswerReader for Echo {
 /// Makes tokens of a prompt.
 type Tokens = Box<dyn FnOnce(&dyn Text) -> Result<Vec<u32>, Error> + Send>;
 
-/// A prompt: a text or tokens, alone or as the one item of a list.
+/// The prompts: a text or tokens, or a list of these.
+fn prompts(value: Value) -> Result<Vec<Tokens>, ApiError> {
+    match value {
+        Value::Array(items) if !items.is_empty() && !items.iter().all(Value::is_number) => {
+            items.into_iter().map(prompt).collect()
+        }
+        one => Ok(vec![prompt(one)?]),
+    }
+}
+
+/// A prompt: a text or tokens.
 fn prompt(value: Value) -> Result<Tokens, ApiError> {
     match value {
         Value::String(prompt) => Ok(Box::new(move |text| text.encode(&prompt, true))),
-        Value::Array(mut items) if items.len() == 1 && !items.iter().all(Value::is_number) => {
-            prompt(items.pop().unwrap_or_default())
-        }
         Value::Array(items) if !items.is_empty() && items.iter().all(Value::is_number) => {
             let token = |item: &Value| item.as_u64().and_then(|token| u32::try_from(token).ok());
             let tokens: Option<Vec<u32>> = items.iter().map(token).collect();
@@ -121,10 +131,7 @@ fn prompt(value: Value) -> Result<Tokens, ApiError> {
                 tokens.ok_or_else(|| ApiError::parameter("prompt", "`prompt` has a number that is no token"))?;
             Ok(Box::new(move |_| Ok(tokens)))
         }
-        Value::Array(items) if items.len() > 1 => {
-            Err(ApiError::parameter("prompt", "this server takes one prompt in a request"))
-        }
-        _ => Err(ApiError::parameter("prompt", "`prompt` is neither a text nor a list of tokens")),
+        _ => Err(ApiError::parameter("prompt", "`prompt` is neither a text nor tokens, nor a list of these")),
     }
 }
 
@@ -151,12 +158,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_prompt_is_a_text_or_tokens() {
-        for value in [json!("a"), json!(["a"]), json!([1, 2]), json!([[1, 2]]), json!([7])] {
-            assert!(prompt(value.clone()).is_ok(), "{value}");
+    fn prompts_are_texts_or_tokens() {
+        let one = [json!("a"), json!(["a"]), json!([1, 2]), json!([[1, 2]]), json!([7])].map(|value| (value, 1));
+        let several = [json!(["a", "b"]), json!([[1], [2, 3]]), json!(["a", [1]])].map(|value| (value, 2));
+        for (value, count) in one.into_iter().chain(several) {
+            assert_eq!(prompts(value.clone()).map(|prompts| prompts.len()).ok(), Some(count), "{value}");
         }
-        for value in [json!(null), json!(["a", "b"]), json!([]), json!([[]]), json!([-1]), json!([0.5]), json!({})] {
-            assert!(prompt(value.clone()).is_err(), "{value}");
+        let wrong = [json!(null), json!([]), json!([[]]), json!([-1]), json!([0.5]), json!({}), json!(["a", 1])];
+        for value in wrong.into_iter().chain([json!(["a", null]), json!([["a"]])]) {
+            assert!(prompts(value.clone()).is_err(), "{value}");
         }
     }
 }

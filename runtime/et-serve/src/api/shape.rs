@@ -47,11 +47,11 @@ pub trait Shape: Send + Sync {
     /// The value of `object`, for a whole answer or a piece of a stream.
     fn object(&self, is_piece: bool) -> &'static str;
 
-    /// Takes the prompt, and the parameters that only this shape has.
+    /// Takes the prompts, and the parameters that only this shape has.
     ///
     /// # Errors
     /// A mistake in a parameter.
-    fn take(&self, parameters: &mut Parameters, wanted: &mut Wanted) -> Result<Prompt, ApiError>;
+    fn take(&self, parameters: &mut Parameters, wanted: &mut Wanted) -> Result<Vec<Prompt>, ApiError>;
 
     /// The choice of a whole answer, without index and reason.
     fn whole(&self, pieces: &[Piece], likelihoods: Option<&[Likelihood]>, place: Place<'_>) -> Value;
@@ -81,9 +81,11 @@ pub fn choice(mut choice: Value, index: usize, reason: Option<Reason>, has_calls
     choice
 }
 
-/// The numbers of tokens of an answer with several choices, which share the prompt.
-pub fn usage(ended: &[Ended]) -> Value {
-    let (prompt, cached) = ended.first().map_or((0, 0), |first| (first.prompt, first.cached));
+/// The numbers of tokens of the answers to several prompts, so many to each: these share the prompt.
+pub fn usage(ended: &[Ended], answers: usize) -> Value {
+    let prompts = || ended.iter().step_by(answers.max(1));
+    let (prompt, cached): (usize, usize) =
+        (prompts().map(|ended| ended.prompt).sum(), prompts().map(|ended| ended.cached).sum());
     let generated: usize = ended.iter().map(|ended| ended.generated).sum();
     json!({
         "prompt_tokens": prompt,

@@ -34,9 +34,9 @@ pub async fn answer(
     let adapter = take_model(server, &mut parameters)?;
     let sending = Sending::take(&mut parameters)?;
     let mut wanted = Wanted::take(&mut parameters, language.facts.sampling())?;
-    let prompt = shape.take(&mut parameters, &mut wanted)?;
+    let prompts = shape.take(&mut parameters, &mut wanted)?;
     parameters.finish()?;
-    let Running { id, created, answers } = Running::begin(server, language, wanted, (prompt, adapter)).await?;
+    let Running { id, created, each, answers } = Running::begin(server, language, wanted, (prompts, adapter)).await?;
     let frame = Frame {
         id: format!("{}{id}", shape.prefix()),
         created,
@@ -44,6 +44,7 @@ pub async fn answer(
         stamp: server.stamp,
         shape,
         has_usage: sending.has_usage,
+        each,
     };
     let (mut events, mut states) = (Events::new(), Vec::new());
     for (index, (reader, receiver)) in answers.into_iter().enumerate() {
@@ -73,7 +74,7 @@ async fn whole(frame: &Frame, mut answers: Vec<Answer>, mut events: Events) -> R
     let ended: Option<Vec<_>> = answers.iter().map(|answer| answer.ended).collect();
     let ended = ended.ok_or(Failure::Stopping)?;
     let choices = answers.iter().map(|answer| answer.whole(frame)).collect();
-    let object = frame.object(false, choices, Some(usage(&ended)));
+    let object = frame.object(false, choices, Some(usage(&ended, frame.each)));
     Ok(([(CONTENT_TYPE, "application/json")], object.to_string()).into_response())
 }
 

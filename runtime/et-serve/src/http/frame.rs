@@ -25,6 +25,8 @@ pub struct Frame {
     pub shape: &'static dyn Shape,
     /// Whether a stream ends with the numbers of tokens.
     pub has_usage: bool,
+    /// The number of answers to a prompt.
+    pub each: usize,
 }
 
 impl Frame {

@@ -1,17 +1,19 @@
 //! Paths.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
 use axum::http::header::{AUTHORIZATION, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use et_llm::Task;
 use serde_json::{Value, json};
+use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
 
 use super::answer::answer;
 use super::body::{MOST_FILES, most_bytes, read_bytes, read_json};
@@ -47,6 +49,9 @@ const PAGE: &str = include_str!("page.html");
 const PAGE_POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'";
 
+/// How long a browser need not ask again whether a page may call the server.
+const KNOWN_FOR: Duration = Duration::from_secs(600);
+
 /// All paths of a server.
 pub fn router(server: Arc<Server>) -> Router {
     let router = Router::new()
@@ -66,7 +71,25 @@ pub fn router(server: Arc<Server>) -> Router {
         .fallback(no_path)
         .method_not_allowed_fallback(async || ApiError::no_method())
         .layer(from_fn_with_state(Arc::clone(&server), watch))
+        .layer(pages(&server.origins))
         .with_state(server)
+}
+
+/// Lets pages of these origins call the server: browsers ask first, without a key.
+fn pages(origins: &[String]) -> CorsLayer {
+    if origins.is_empty() {
+        return CorsLayer::new();
+    }
+    let layer = CorsLayer::new()
+        .allow_methods([Method::GET, Method::POST])
+        .allow_headers(AllowHeaders::mirror_request())
+        .max_age(KNOWN_FOR);
+    match origins.iter().any(|origin| origin == "*") {
+        true => layer.allow_origin(AllowOrigin::any()),
+        false => {
+            layer.allow_origin(origins.iter().filter_map(|origin| origin.parse().ok()).collect::<Vec<HeaderValue>>())
+        }
+    }
 }
 
 /// Demands the key, and counts the response.

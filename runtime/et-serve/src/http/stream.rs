@@ -72,7 +72,10 @@ impl Pieces {
         let ended: Option<Vec<Ended>> = self.answers.iter().map(|answer| answer.ended).collect();
         let Some(ended) = ended else { return self.fail(Failure::Stopping) };
         self.state = State::Over;
-        let usage = self.frame.has_usage.then(|| data(&self.frame.object(true, Vec::new(), Some(usage(&ended)))));
+        let usage = self
+            .frame
+            .has_usage
+            .then(|| data(&self.frame.object(true, Vec::new(), Some(usage(&ended, self.frame.each)))));
         usage.unwrap_or_default() + DONE
     }
 }
