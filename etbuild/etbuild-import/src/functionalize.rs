@@ -11,8 +11,9 @@ use et_core::ScalarType;
 use etbuild_ir::{Argument, Graph, IdMap, Node, OperatorName, TensorSpec, Update, ValueId, ValueKind};
 
 use crate::ImportError;
-use crate::lowering;
-use crate::schema::{self, CustomSchemas, Schema};
+use crate::custom::CustomSchemas;
+use crate::lower_custom::lower_custom;
+use crate::schema::{self, Schema};
 use view::{Apply, Inverse, View};
 
 /// A captured graph.
@@ -48,7 +49,7 @@ pub fn functionalize(captured: Captured, schemas: &CustomSchemas) -> Result<Grap
         state.node(node)?;
     }
     state.results()?;
-    lowering::apply(state.graph, schemas)
+    lower_custom(state.graph, schemas)
 }
 
 struct Functionalizer<'s> {

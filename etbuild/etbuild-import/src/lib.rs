@@ -14,13 +14,16 @@
 
 #![deny(clippy::iter_over_hash_type, reason = "the order of a hash map reaches no result")]
 
+mod custom;
 mod error;
 mod format;
 mod functionalize;
+mod lower_custom;
 mod lowering;
 mod pt2;
 mod schema;
 
+pub use custom::{CustomSchema, CustomSchemas};
 pub use error::ImportError;
 pub use format::{Format, Glance, HEAD, TAIL};
 pub use lowering::LoweringMistake;
@@ -28,4 +31,3 @@ pub use pt2::{
     ExportedGraph, ExportedInput, ExportedNode, ExportedWeight, SourceLine, WeightRole, exported_graph, import_pt2,
     import_pt2_with, source_lines,
 };
-pub use schema::{CustomSchema, CustomSchemas};

@@ -22,11 +22,10 @@ use std::sync::Arc;
 
 use etbuild_ir::{AtenProgram, Buffer, Program};
 
-pub(crate) use argument::fit;
 pub use exported::{ExportedGraph, ExportedInput, ExportedNode, ExportedWeight, WeightRole, exported_graph};
 pub use lines::{SourceLine, source_lines};
 
-use crate::schema::CustomSchemas;
+use crate::custom::CustomSchemas;
 use crate::{ImportError, functionalize};
 
 /// Bytes with an owner, such as a mapped file.

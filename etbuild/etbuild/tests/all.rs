@@ -72,6 +72,7 @@ mod rust;
 mod seq2seq;
 mod serial;
 mod serve;
+mod serve_pages;
 mod serve_prefix;
 mod sessions;
 mod soak;

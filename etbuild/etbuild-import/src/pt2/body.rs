@@ -12,8 +12,9 @@ use super::scope::Scope;
 use super::spec::{Layout, range};
 use super::symbol::Symbols;
 use crate::ImportError;
+use crate::custom::CustomSchemas;
 use crate::functionalize::{Captured, functionalize};
-use crate::schema::{CustomSchemas, Schema};
+use crate::schema::Schema;
 
 /// A graph under construction.
 pub struct Body<'a> {

@@ -11,8 +11,8 @@ use super::model::{Argument, InputSpec, Model, Named, OutputSpec};
 use super::symbol::Symbols;
 use super::weights::Weights;
 use crate::ImportError;
+use crate::custom::CustomSchemas;
 use crate::functionalize::Captured;
-use crate::schema::CustomSchemas;
 
 /// Builds the graph.
 ///

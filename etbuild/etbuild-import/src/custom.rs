@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use etbuild_ir::OperatorName;
 
-use super::parse::items;
-use super::{Kind, Schema, table};
 use crate::lowering::{self, Lowering, LoweringMistake};
+use crate::schema::{self, Kind, Schema, items};
 
 /// A schema that an importer accepts: `mylib::gate(Tensor x, float alpha=1.0) -> Tensor`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -81,7 +80,7 @@ impl CustomSchema {
 impl CustomSchemas {
     /// The schema of an operator of torch or of a crate.
     pub fn find(&self, operator: &OperatorName) -> Option<Schema<'_>> {
-        table::find(operator).or_else(|| Schema::parse(&self.0.get(operator)?.line))
+        schema::find(operator).or_else(|| Schema::parse(&self.0.get(operator)?.line))
     }
 
     /// Whether an operator has a lowering.
