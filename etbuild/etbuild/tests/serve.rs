@@ -277,6 +277,29 @@ fn texts_in_batches_are_those_of_the_command_line() {
 }
 
 #[test]
+fn requests_that_end_a_batch_change_no_answer() {
+    let animals = ["fox", "mole", "swan", "hare", "owl", "bear", "frog"];
+    let prompts = animals.map(|animal| format!("Tell me a tale about a {animal} and its friends."));
+    let alone = prompts.each_ref().map(|prompt| told(&["--chat", "--prompt", prompt, "--max-new-tokens", "300"]));
+    let short = told(&["--chat", "--prompt", PROMPT, "--max-new-tokens", "5"]);
+    let server = Server::start(&["--slots", "8"]);
+    let begin = |prompt: &String| {
+        let mut client = server.connect();
+        client.write_all(&post(CHAT, &conversation(prompt, 300).to_string(), "")).unwrap();
+        client
+    };
+    for _ in 0..3 {
+        let mut clients = prompts.each_ref().map(begin);
+        // Short answers come into the free slot while the others are in a batch.
+        for _ in 0..40 {
+            assert_eq!(server.post(CHAT, &conversation(PROMPT, 5)).text(), short);
+        }
+        assert_eq!(clients.each_mut().map(|client| Response::read(client).text()), alone);
+    }
+    assert!(server.metric("etbuild_ended_passes_total") > 0);
+}
+
+#[test]
 fn a_prompt_that_begins_like_the_last_one_is_read_from_there() {
     let server = Server::start(&["--slots", "2"]);
     let first = server.post(CHAT, &conversation(PROMPT, 40));

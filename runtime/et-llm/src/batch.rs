@@ -75,18 +75,35 @@ impl Batch {
     /// # Errors
     /// As [`Model::read`] of each text, before the first token is read; errors of the program, after which no model has read a text.
     pub fn read(&mut self, texts: &mut [(&mut Model, Option<u32>)]) -> Result<(), Error> {
+        self.read_while(texts, || true).map(|_| ())
+    }
+
+    /// The same as long as `goes_on` holds, which is asked after each instruction; false for a pass that was ended, after which no model
+    /// has read its token, and all can be read again. A model with recurrent state is read to the end.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn read_while(
+        &mut self,
+        texts: &mut [(&mut Model, Option<u32>)],
+        goes_on: impl FnMut() -> bool,
+    ) -> Result<bool, Error> {
         for (model, token) in texts.iter_mut() {
             match token {
                 Some(token) => model.prepare(*token)?,
                 None => model.make_room(),
             }
         }
-        let made = self.go_through(texts);
+        let made = self.go_through(texts, goes_on);
         made.inspect_err(|_| texts.iter_mut().for_each(|(model, _)| model.reset()))
     }
 
     /// Reads tokens that can be read.
-    fn go_through(&mut self, texts: &mut [(&mut Model, Option<u32>)]) -> Result<(), Error> {
+    fn go_through(
+        &mut self,
+        texts: &mut [(&mut Model, Option<u32>)],
+        mut goes_on: impl FnMut() -> bool,
+    ) -> Result<bool, Error> {
         let rows = self.starts.len();
         let token = |row: usize| texts.get(row).and_then(|(_, token)| *token).map_or(0, i64::from);
         let tokens: Vec<i64> = (0..rows).map(token).collect();
@@ -103,11 +120,16 @@ impl Batch {
             let has_token = texts.get(row).is_some_and(|(_, token)| token.is_some());
             set(&mut self.module, *input, &[1], &[if has_token { 0 } else { -1 }])?;
         }
-        self.module.execute()?;
+        // Layers have written recurrent state that a pass from the beginning would write again.
+        let may_end = self.lasts.is_empty();
+        if !self.module.execute_while(|| !may_end || goes_on())? {
+            texts.iter_mut().for_each(|(model, _)| model.was_written());
+            return Ok(false);
+        }
         let output = output_of(&self.module)?;
         for (row, (model, token)) in texts.iter_mut().enumerate() {
             model.accept(*token, |bytes| Ok(self.module.copy_output_part(output, row * bytes.len(), bytes)?))?;
         }
-        Ok(())
+        Ok(true)
     }
 }

@@ -466,13 +466,18 @@ impl Model {
         [self.read.len(), self.position()]
     }
 
+    /// A method for several texts has written behind the last token.
+    pub(crate) fn was_written(&mut self) {
+        self.written = self.written.max(self.read.len() + 1);
+    }
+
     /// A method for several texts has read the token, or has written behind the last token; `copy` copies the bytes of the logits.
     pub(crate) fn accept(
         &mut self,
         token: Option<u32>,
         copy: impl FnOnce(&mut [u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        self.written = self.written.max(self.read.len() + 1);
+        self.was_written();
         let Some(token) = token else { return Ok(()) };
         self.read.push(token);
         copy(&mut self.bytes)?;

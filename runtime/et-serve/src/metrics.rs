@@ -19,6 +19,7 @@ pub struct Metrics {
     generated: AtomicU64,
     aborted: AtomicU64,
     batched: AtomicU64,
+    ended: AtomicU64,
     /// Times to the first token: how many are within each bound and above the bound before, the last without a bound.
     first: [AtomicU64; BOUNDS.len() + 1],
     first_micros: AtomicU64,
@@ -46,6 +47,11 @@ impl Metrics {
     /// A forward pass has read a token of each of several texts.
     pub fn batch(&self, texts: usize) {
         self.batched.fetch_add(texts as u64, Ordering::Relaxed);
+    }
+
+    /// A forward pass for several texts has ended early, for a new request.
+    pub fn end_pass(&self) {
+        self.ended.fetch_add(1, Ordering::Relaxed);
     }
 
     /// The time from a request to the first token of the answer.
@@ -79,6 +85,12 @@ impl Metrics {
             ("etbuild_cached_tokens_total", "counter", "Tokens of prompts that a KV cache had.", now(&self.cached)),
             ("etbuild_generated_tokens_total", "counter", "New tokens.", now(&self.generated)),
             ("etbuild_batched_tokens_total", "counter", "Tokens read in batches.", now(&self.batched)),
+            (
+                "etbuild_ended_passes_total",
+                "counter",
+                "Batches that began anew behind a new request.",
+                now(&self.ended),
+            ),
             ("etbuild_aborted_total", "counter", "Answers whose client went away.", now(&self.aborted)),
         ] {
             head(text, name, kind, help)?;

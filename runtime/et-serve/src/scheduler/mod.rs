@@ -42,7 +42,8 @@ pub struct Scheduler {
 
 impl Scheduler {
     /// Works on jobs until the queue is closed and empty; each model has a KV cache of its own. In each round every prompt advances by a
-    /// chunk, then every answer by a token: a new request does not wait for the tokens of the others. Batches are of the models in their order.
+    /// chunk, then every answer by a token: a new request does not wait for the tokens of the others, and a forward pass for several answers
+    /// ends where a request comes for a free slot, to begin anew behind the prompt. Batches are of the models in their order.
     pub fn run(&self, models: Vec<Model>, mut batches: Vec<Batch>) {
         let mut slots: Vec<Slot> = (0..).zip(models).map(|(number, model)| Slot::new(number, model)).collect();
         loop {
@@ -61,11 +62,8 @@ impl Scheduler {
             self.queue.expire(now);
             self.share(&mut slots);
             slots.iter_mut().filter(|slot| !slot.has_answer()).for_each(|slot| slot.turn(self, now, is_cut));
-            let mut rest = slots.as_mut_slice();
-            for batch in &mut batches {
-                let (own, others) = rest.split_at_mut(rest.len().min(batch.rows()));
-                self.read_together(batch, own);
-                rest = others;
+            if !self.read_all(&mut batches, &mut slots) {
+                continue;
             }
             slots.iter_mut().filter(|slot| slot.has_answer()).for_each(|slot| slot.turn(self, now, is_cut));
         }
@@ -77,16 +75,28 @@ impl Scheduler {
 const LEAST: usize = 3;
 
 impl Scheduler {
-    /// Reads the next tokens of all answers in one forward pass for each adapter, where there are enough.
-    fn read_together(&self, batch: &mut Batch, slots: &mut [Slot]) {
-        let adapters: BTreeSet<usize> = slots.iter().filter(|slot| slot.has_answer()).map(Slot::adapter).collect();
-        for adapter in adapters {
-            self.read_with(adapter, batch, slots);
+    /// Reads the next tokens of the answers of each batch; false where a request came for a free slot, which waits for no pass.
+    fn read_all(&self, batches: &mut [Batch], slots: &mut [Slot]) -> bool {
+        let has_room = slots.iter().any(Slot::is_free);
+        let mut rest = slots;
+        for batch in batches {
+            let (own, others) = rest.split_at_mut(rest.len().min(batch.rows()));
+            if !self.read_together(batch, own, has_room) {
+                return false;
+            }
+            rest = others;
         }
+        true
+    }
+
+    /// Reads the next tokens of all answers in one forward pass for each adapter, where there are enough; false as of [`Self::read_all`].
+    fn read_together(&self, batch: &mut Batch, slots: &mut [Slot], has_room: bool) -> bool {
+        let adapters: BTreeSet<usize> = slots.iter().filter(|slot| slot.has_answer()).map(Slot::adapter).collect();
+        adapters.into_iter().all(|adapter| self.read_with(adapter, batch, slots, has_room))
     }
 
     /// Reads the next tokens of the answers of an adapter.
-    fn read_with(&self, adapter: usize, batch: &mut Batch, slots: &mut [Slot]) {
+    fn read_with(&self, adapter: usize, batch: &mut Batch, slots: &mut [Slot], has_room: bool) -> bool {
         let texts = slots.iter_mut().map(|slot| {
             let is_own = slot.adapter() == adapter;
             let (model, token) = slot.next_read(self);
@@ -96,20 +106,29 @@ impl Scheduler {
         let has_token: Vec<bool> = texts.iter().map(|(_, token)| token.is_some()).collect();
         let count = has_token.iter().filter(|has_token| **has_token).count();
         if count < LEAST {
-            return;
+            return true;
         }
         let begin = self.trace.begin();
         let exchanged = self.adapters.get(adapter).map_or(Ok(()), |adapter| batch.exchange(adapter));
-        match exchanged.and_then(|()| batch.read(&mut texts)) {
-            Ok(()) => {
+        let goes_on = || !has_room || !self.queue.has_waiting();
+        match exchanged.and_then(|()| batch.read_while(&mut texts, goes_on)) {
+            Ok(true) => {
                 self.metrics.batch(count);
                 let read = slots.iter_mut().zip(has_token).filter(|(_, has_token)| *has_token);
                 read.for_each(|(slot, _)| {
                     self.trace.span(begin, slot.number(), "decode", || json!({ "texts": count }));
                     slot.was_read();
                 });
+                true
             }
-            Err(error) => slots.iter_mut().for_each(|slot| slot.fail(self, &error)),
+            Ok(false) => {
+                self.metrics.end_pass();
+                false
+            }
+            Err(error) => {
+                slots.iter_mut().for_each(|slot| slot.fail(self, &error));
+                true
+            }
         }
     }
 }

@@ -97,6 +97,11 @@ impl<J: Waiting> Queue<J> {
         (state.running, state.jobs.len())
     }
 
+    /// Whether a job waits.
+    pub fn has_waiting(&self) -> bool {
+        !self.state().jobs.is_empty()
+    }
+
     /// Accepts no further job. The scheduler ends after the last job.
     pub fn close(&self) {
         self.state().is_closed = true;

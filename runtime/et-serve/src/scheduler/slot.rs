@@ -145,7 +145,7 @@ impl Slot {
 
     /// The model, with the token that the next turn would read, if the turn would read exactly one.
     pub fn next_read(&mut self, scheduler: &Scheduler) -> (&mut Model, Option<u32>) {
-        let work = self.work.as_ref().filter(|work| !work.job.events.is_closed());
+        let work = self.work.as_ref().filter(|work| !self.has_read && !work.job.events.is_closed());
         let token = work.and_then(|work| {
             let limits = Limits { tokens: work.job.most, stops: &scheduler.facts.stops };
             work.answer.as_ref()?.next_read(&self.model, &limits)
