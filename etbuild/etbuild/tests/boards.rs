@@ -127,16 +127,20 @@ fn a_board_with_little_memory_computes_layers_in_patches() {
     assert_eq!(counts(&patched), counts(&whole));
 }
 
+/// The bound from the instructions is at least the stack that the run used, and at most 512 bytes more.
+fn check_stack(unit: &Value, name: &str) {
+    let bound = unit["stack"]["bytes"].as_u64().unwrap_or_else(|| panic!("{name}: {}", unit["stack"]));
+    let used = unit["cost"]["stack"].as_u64().unwrap_or(bound);
+    assert!(used <= bound && bound <= used + 512, "{name}: {used} of {bound} bytes of stack");
+}
+
 /// Checks the binary and the verification of a unit against the file of its board.
 fn check(unit: &Value, board: &Target, tolerance: f64) {
     let (name, verification) = (board.name(), &unit["verification"]);
     assert_eq!(unit["diagnostics"].as_array().map_or(0, Vec::len), 0, "{name}: {unit}");
     let binary = unit["files"][0]["path"].as_str().unwrap_or_else(|| panic!("{name}: {unit}"));
     assert!(fs::read(binary).unwrap().starts_with(b"\x7fELF"), "{name}");
-    // The bound from the instructions is at least the stack that the run used, and at most 512 bytes more.
-    let bound = unit["stack"]["bytes"].as_u64().unwrap_or_else(|| panic!("{name}: {}", unit["stack"]));
-    let used = unit["cost"]["stack"].as_u64().unwrap_or(bound);
-    assert!(used <= bound && bound <= used + 512, "{name}: {used} of {bound} bytes of stack");
+    check_stack(unit, name);
     if matches!(board.run(), Run::Emulator(_)) && verification["state"] != "skipped" {
         assert_eq!((&verification["state"], &verification["cases"]), (&"done".into(), &CASES.into()), "{name}: {unit}");
         assert!(verification["max_error"].as_f64().unwrap() <= tolerance, "{name}: {verification}");
@@ -227,11 +231,13 @@ fn check_costs(result: &Value) {
 /// Processors with each kind of kernels.
 const ROWS: [&str; 6] = ["microbit", "mps2-an385", "mps2-an386", "mps2-an505", "mps3-an547", "riscv-virt"];
 
-/// The greatest error of the digits in a scheme, equal on all processors, and the size of the program file.
+/// The greatest error of the digits in a scheme, equal on all processors, and the size of the program file. Each board has a bound of its
+/// stack.
 fn quantized(place: &Place, scheme: &str) -> (f64, u64) {
     let options =
         format!("--quantize {scheme} --calibrate examples/digits/calibration.safetensors --set verify.tolerance=10");
-    let result = place.run(&command(place, &options, ROWS.into_iter())).expect(0).json();
+    let result = place.run(&command(place, &options, ROWS.into_iter().chain(["pico"]))).expect(0).json();
+    ROWS.into_iter().chain(["pico"]).for_each(|name| check_stack(unit(&result, name), name));
     let verified =
         ROWS.map(|name| unit(&result, name)).into_iter().filter(|unit| unit["verification"]["state"] == "done");
     let errors: Vec<f64> = verified.map(|unit| unit["verification"]["max_error"].as_f64().unwrap()).collect();

@@ -124,7 +124,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn go(&mut self, address: u32, instruction: Instruction, state: State) {
+    fn go(&mut self, address: u32, instruction: Instruction, mut state: State) {
         let next = address + instruction.size;
         let known = |register, offset| match state.registers.get(register) {
             Some(Known::Constant(value)) => Some(value.wrapping_add_signed(offset) & !1),
@@ -136,6 +136,11 @@ impl Walk<'_> {
             Flow::Branch(to) => {
                 self.reach(to, &state);
                 self.reach(next, &state);
+            }
+            // A place of this function: Armv6-M has no other branch that goes farther than 2 KiB.
+            Flow::Call(to) if to != self.range.start && self.range.contains(&to) => {
+                state.registers.forget(self.of_callers & !self.arguments);
+                self.reach(to, &state);
             }
             Flow::Call(to) => self.call(Callee::At(to), next, state),
             Flow::CallRegister(register, offset) => {

@@ -162,6 +162,13 @@ fn what_only_a_computed_jump_can_reach_is_followed() {
 }
 
 #[test]
+fn a_call_of_a_place_of_the_same_function_is_a_far_jump() {
+    // push {r7, lr}; bl to the last line; pop {r7, pc}, which nothing reaches; a push of five registers and back
+    let far = [0xb580, 0xf000, 0xf801, 0xbd80, 0xb5f0, 0xbdf0];
+    assert_eq!(frames(&stack(&[("reset", &far)], &[])), [("reset", 28)]);
+}
+
+#[test]
 fn no_bound_follows_from_recursion_from_growth_and_from_computed_sizes() {
     // reset calls itself.
     assert_eq!(reason(stack(&[("reset", &[0xb580, 0xf7ff, 0xfffd, 0xbd80])], &[])), "`reset` may call itself");
