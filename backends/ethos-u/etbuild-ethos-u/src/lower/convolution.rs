@@ -1,4 +1,7 @@
-//! Convolutions as CONV2D and DEPTHWISE_CONV2D; one-dimensional images have height 1.
+//! Convolutions as CONV2D and DEPTHWISE_CONV2D; one-dimensional images have height 1. Groups of several channels are a CONV2D each, of a
+//! SLICE of the image, with a CONCAT of their results.
+
+use std::ops::Range;
 
 use etbuild_backend::int8::pattern::{self, Operand, int8_operand, no};
 use etbuild_backend::{ByteWeights, Call, Refusal, RefusalKind, floats, image_sizes};
@@ -7,7 +10,7 @@ use etbuild_ir::{Links, Node};
 use super::build::Order;
 use super::image::{Fit, pair};
 use super::{Done, Lowering, Target, cut};
-use crate::tosa::operation::{Conv2d, DepthwiseConv2d, Scale, Window};
+use crate::tosa::operation::{Concat, Conv2d, DepthwiseConv2d, Scale, Window};
 use crate::tosa::{Kind, TensorId};
 
 /// The operands of a product of activations and constant weights.
@@ -30,6 +33,17 @@ impl Product {
         let weights = pattern::tensor(node, 1).and_then(|id| ByteWeights::of(links, id)).ok_or_else(cut)?;
         let bias = pattern::tensor(node, 2).and_then(|id| floats(links, id)).unwrap_or_default();
         Ok(Self { operand, weights, bias })
+    }
+
+    /// The product for a range of output channels; `None` beyond their end.
+    fn of_channels(&self, range: Range<usize>) -> Option<Self> {
+        let ByteWeights { bytes, scales, sizes } = &self.weights;
+        let (count, inner) = (range.len(), sizes.get(1..)?.iter().product::<usize>());
+        let sizes = std::iter::once(count).chain(sizes.iter().skip(1).copied()).collect();
+        let bytes = bytes.part(range.start * inner, count * inner)?;
+        let bias = self.bias.iter().skip(range.start).take(count).copied().collect();
+        let weights = ByteWeights { bytes, scales: scales.get(range)?.to_vec(), sizes };
+        Some(Self { operand: self.operand, weights, bias })
     }
 
     /// The output channels.
@@ -80,9 +94,8 @@ pub fn lower(lowering: &mut Lowering<'_>, node: &Node, target: &Target) -> Done 
     let groups = call.int(8)?.and_then(|groups| usize::try_from(groups).ok()).unwrap_or(0);
     let ([_, inputs, image @ ..], [_, outputs, results @ ..]) =
         (image_sizes(&lowering.sizes(product.operand.id))?, image_sizes(&call.output_sizes()?)?);
-    let is_depthwise = groups == inputs && groups > 1;
-    if groups != 1 && !is_depthwise {
-        return Err(no(RefusalKind::Argument, "groups have more than one channel"));
+    if groups == 0 || inputs % groups != 0 || outputs % groups != 0 {
+        return Err(no(RefusalKind::Argument, "the channels are no multiple of the groups"));
     }
     let geometry = call.convolution()?;
     let fit = Fit::of(&geometry, image, results)?;
@@ -90,19 +103,77 @@ pub fn lower(lowering: &mut Lowering<'_>, node: &Node, target: &Target) -> Done 
     let name = lowering.name(target.id);
     let image = lowering.ordered(product.operand.id, Order::Nhwc)?;
     let image = lowering.read(image, fit.read, name);
-    let [height, width] = geometry.kernel.map(|size| size as usize);
-    let sizes = if is_depthwise { [height, width, inputs, outputs / inputs] } else { [outputs, height, width, inputs] };
-    let bytes = reordered(&product.weights, height * width, is_depthwise);
-    let weights = lowering.bytes(&format!("{name}.weights"), &sizes, bytes);
-    let [batch, ..] = lowering.sizes_of(image)[..] else { return Err(cut()) };
-    let sizes = [batch, results[0], results[1], outputs];
-    let result = if is_depthwise {
-        lowering.product(&product, DepthwiseConv2d(window), [image, weights], &sizes, target)
-    } else {
-        lowering.product(&product, Conv2d(window), [image, weights], &sizes, target)
-    }?;
+    let convolution = Convolution { window, kernel: geometry.kernel.map(|size| size as usize), results };
+    let result = match groups {
+        1 => lowering.convolved(&product, &convolution, image, target)?,
+        _ if groups == inputs => lowering.convolved_by_channel(&product, &convolution, image, target)?,
+        _ => lowering.convolved_in_groups((&product, groups), &convolution, image, target)?,
+    };
     lowering.store(target, result, Order::Nhwc);
     Ok(())
+}
+
+/// What the convolutions of all groups have in common.
+struct Convolution {
+    window: Window,
+    kernel: [usize; 2],
+    /// Height and width of the result.
+    results: [usize; 2],
+}
+
+impl Lowering<'_> {
+    /// The convolution of all channels of an image.
+    fn convolved(
+        &mut self,
+        product: &Product,
+        Convolution { window, kernel: [height, width], results }: &Convolution,
+        image: TensorId,
+        target: &Target,
+    ) -> Result<TensorId, Refusal> {
+        let [batch, _, _, inputs] = self.sizes_of(image)[..] else { return Err(cut()) };
+        let bytes = reordered(&product.weights, height * width, false);
+        let name = format!("{}.weights", self.name(target.id));
+        let weights = self.bytes(&name, &[product.channels(), *height, *width, inputs], bytes);
+        let sizes = [batch, results[0], results[1], product.channels()];
+        self.product(product, Conv2d(*window), [image, weights], &sizes, target)
+    }
+
+    /// The convolution of each channel of an image alone.
+    fn convolved_by_channel(
+        &mut self,
+        product: &Product,
+        Convolution { window, kernel: [height, width], results }: &Convolution,
+        image: TensorId,
+        target: &Target,
+    ) -> Result<TensorId, Refusal> {
+        let [batch, _, _, inputs] = self.sizes_of(image)[..] else { return Err(cut()) };
+        let bytes = reordered(&product.weights, height * width, true);
+        let name = format!("{}.weights", self.name(target.id));
+        let weights = self.bytes(&name, &[*height, *width, inputs, product.channels() / inputs], bytes);
+        let sizes = [batch, results[0], results[1], product.channels()];
+        self.product(product, DepthwiseConv2d(*window), [image, weights], &sizes, target)
+    }
+
+    /// The convolutions of groups of channels, whose results lie behind each other.
+    fn convolved_in_groups(
+        &mut self,
+        (product, groups): (&Product, usize),
+        convolution: &Convolution,
+        image: TensorId,
+        target: &Target,
+    ) -> Result<TensorId, Refusal> {
+        let [batch, height, width, inputs] = self.sizes_of(image)[..] else { return Err(cut()) };
+        let (name, inner, outer) = (self.name(target.id), inputs / groups, product.channels() / groups);
+        let mut results = Vec::new();
+        for group in 0..groups {
+            let [start, sizes] = [[0, 0, 0, group * inner], [batch, height, width, inner]];
+            let part = self.sliced(image, [&start, &sizes], &format!("{name}.group"));
+            let product = product.of_channels(group * outer..(group + 1) * outer).ok_or_else(cut)?;
+            results.push(self.convolved(&product, convolution, part, target)?);
+        }
+        let sizes = [batch, convolution.results[0], convolution.results[1], product.channels()];
+        Ok(self.emit(Concat { axis: 3 }, &results, (&format!("{name}.groups"), Kind::Int8, &sizes)))
+    }
 }
 
 /// Weights `[outputs][inputs][taps]` in the order of TOSA: `[outputs][taps][inputs]`, or `[taps][outputs]` for one input each.
