@@ -33,7 +33,7 @@ fn command_streams_equal_the_reference_model() {
             streams += 1;
         }
     }
-    assert_eq!(streams, 21 * 11);
+    assert_eq!(streams, 22 * 11);
 }
 
 /// Every command of a stream and every byte of its weights, damaged: an error or other numbers, and never a panic.
