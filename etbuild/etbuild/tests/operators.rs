@@ -220,23 +220,15 @@ fn the_written_crate_passes_its_test_and_is_renewed() {
 }
 
 /// The operators of the example by calls of torch's operators, in a folder without sources.
-const LOWERED: &str = "- schema: \"mylib::fused_gate(Tensor x, Tensor gate, float alpha=1.0) -> Tensor\"
-  lowering:
-    - scaled = aten::mul.Scalar(gate, alpha)
-    - open = aten::sigmoid(scaled)
-    - return aten::mul.Tensor(x, open)
-- schema: \"mylib::low_high(Tensor x) -> (Tensor low, Tensor high)\"
-  lowering:
-    - low = aten::amin(x, [1])
-    - high = aten::amax(x, dim=[1], keepdim=False)
-    - return low, high
-";
+fn stated() -> String {
+    fs::read_to_string(repository().join("examples/custom-operator/lowered/operators.yaml")).unwrap()
+}
 
 impl Project {
     /// The same with lowerings in place of kernels.
     fn lowered() -> Option<Self> {
         let project = Self::new()?;
-        project.place.file("lowered/operators.yaml", LOWERED.to_owned());
+        project.place.file("lowered/operators.yaml", stated());
         for model in ["gate", "rows", "most"] {
             project.recipe(model, "[lowered]");
         }
@@ -251,6 +243,8 @@ fn lowered_operators_compute_what_pytorch_computed_without_a_kernel() {
         assert_verified(&project.deploy(model, ""), "linux-x86_64");
     }
     assert_verified(&project.deploy("gate", "--target mps2-an505"), "mps2-an505");
+    let whole = project.place.run(&project.words("explain --partition", "gate", "")).expect(0).stdout;
+    assert!(whole.contains("backends cpu: cpu 5 nodes in 1 calls\n"), "{whole}");
     let explained = project.place.run(&project.words("explain --partition", "rows", "")).expect(0).stdout;
     assert!(explained.contains("aten.amax.default") && !explained.contains("mylib"), "{explained}");
     assert!(
@@ -286,7 +280,7 @@ fn a_lowering_is_in_the_key_of_the_import_and_mistakes_have_a_line() {
     let Some(project) = Project::lowered() else { return };
     project.deploy("gate", "");
     let path = project.place.path().join("lowered/operators.yaml");
-    let edited = |from: &str, to: &str| fs::write(&path, LOWERED.replace(from, to)).unwrap();
+    let edited = |from: &str, to: &str| fs::write(&path, stated().replace(from, to)).unwrap();
     edited("aten::mul.Tensor(x, open)", "aten::mul.Tensor(open, x)");
     let value = project.deploy("gate", "");
     assert!(not_cached(&value, "linux-x86_64").contains(&"import".to_owned()), "{value}");

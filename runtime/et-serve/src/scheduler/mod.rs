@@ -43,9 +43,11 @@ pub struct Scheduler {
 impl Scheduler {
     /// Works on jobs until the queue is closed and empty; each model has a KV cache of its own. In each round every prompt advances by a
     /// chunk, then every answer by a token: a new request does not wait for the tokens of the others, and a forward pass for several answers
-    /// ends where a request comes for a free slot, to begin anew behind the prompt. Batches are of the models in their order.
+    /// ends where a request comes for a free slot, to begin anew behind the prompt. That one goes through, so that the answers go on however
+    /// many requests come. Batches are of the models in their order.
     pub fn run(&self, models: Vec<Model>, mut batches: Vec<Batch>) {
         let mut slots: Vec<Slot> = (0..).zip(models).map(|(number, model)| Slot::new(number, model)).collect();
+        let mut may_end = true;
         loop {
             while let Some(free) = slots.iter().position(Slot::is_free) {
                 let is_idle = slots.iter().all(Slot::is_free);
@@ -62,7 +64,8 @@ impl Scheduler {
             self.queue.expire(now);
             self.share(&mut slots);
             slots.iter_mut().filter(|slot| !slot.has_answer()).for_each(|slot| slot.turn(self, now, is_cut));
-            if !self.read_all(&mut batches, &mut slots) {
+            may_end = self.read_all(&mut batches, &mut slots, may_end);
+            if !may_end {
                 continue;
             }
             slots.iter_mut().filter(|slot| slot.has_answer()).for_each(|slot| slot.turn(self, now, is_cut));
@@ -75,9 +78,9 @@ impl Scheduler {
 const LEAST: usize = 3;
 
 impl Scheduler {
-    /// Reads the next tokens of the answers of each batch; false where a request came for a free slot, which waits for no pass.
-    fn read_all(&self, batches: &mut [Batch], slots: &mut [Slot]) -> bool {
-        let has_room = slots.iter().any(Slot::is_free);
+    /// Reads the next tokens of the answers of each batch; false where a request came for a free slot, and passes may end for one.
+    fn read_all(&self, batches: &mut [Batch], slots: &mut [Slot], may_end: bool) -> bool {
+        let has_room = may_end && slots.iter().any(Slot::is_free);
         let mut rest = slots;
         for batch in batches {
             let (own, others) = rest.split_at_mut(rest.len().min(batch.rows()));
