@@ -15,7 +15,7 @@ use crate::support::programs::has;
 /// A page of another origin in headless Chromium. Without Chromium the test is skipped with a message, except where emulators are required.
 #[test]
 fn pages_of_other_origins_call_a_server_that_allows_them() {
-    let file = deployed().file("page-key", "sk-page\n".to_owned());
+    let file = deployed().file("page-key", "sk-page\n");
     let key = ["--api-key", file.to_str().unwrap()];
     let with = |origin: &str| Server::start(&[&key[..], &["--allow-origin", origin]].concat());
     let allowed = with("*");

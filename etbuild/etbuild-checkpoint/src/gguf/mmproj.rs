@@ -212,7 +212,7 @@ pub struct Encodes {
 const FORMS: [&str; 4] = ["f16", "bf16", "q8_0", "f32"];
 
 /// The name of the encoder beside a model in GGUF, of the files of a folder: the one with `mmproj` in its name. Of several, the one whose name
-/// states fp16 weights, or else the next of [`FORMS`]; `None` for two of a form, which are those of different models.
+/// states fp16 weights, or else bf16, q8_0 or f32, in this order; `None` for two of a form, which are those of different models.
 pub fn encoder_beside<'n>(names: impl IntoIterator<Item = &'n str>, model: &str) -> Option<&'n str> {
     let is_encoder = |name: &str| name.ends_with(".gguf") && name.to_ascii_lowercase().contains("mmproj");
     let rank = |name: &str| {
