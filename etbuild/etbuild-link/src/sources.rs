@@ -171,7 +171,9 @@ mod tests {
                 "et-gpu" => &["ash", "objc2", "objc2-foundation", "objc2-metal"],
                 "et-media" => &["hound", "png", "zune-core", "zune-jpeg"],
                 "et-qnn" => &["libloading"],
-                "et-serve" => &["axum", "hyper", "hyper-util", "serde", "serde_json", "tokio", "tokio-stream"],
+                "et-serve" => {
+                    &["axum", "hyper", "hyper-util", "serde", "serde_json", "tokio", "tokio-stream", "tower-http"]
+                }
                 "et-text" => &[
                     "libc",
                     "memchr",
